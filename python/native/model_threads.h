@@ -11,10 +11,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* This thread calls a model or runs backward. @return its number, never given to another thread */
+/* This thread's number, from 1, never given to another thread. */
 uint64_t ml_model_thread(void);
 
-/* Whether more than one thread has done so. */
+/* This thread runs backward. */
+void ml_model_thread_trains(void);
+
+/* Whether more than one thread has run backward. Others only call models. */
 bool ml_model_threads_are_several(void);
 
 #endif

@@ -174,7 +174,7 @@ static PyObject *call_backward(struct ml_scoped_call *self, PyObject *heads, PyO
 
     (void)heads;
     ml_steps_note_backward();
-    ml_model_thread();
+    ml_model_thread_trains();
     result = PyObject_Call(self->original, args, kwargs);
     PyErr_Fetch(&type, &error, &traceback);
     ml_tracked_label_gradients();

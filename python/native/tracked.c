@@ -77,7 +77,7 @@ static struct ml_tensor_block gradient_block(struct ml_tracked *t, PyObject *gra
     return block;
 }
 
-/* Asked before each gradient: another thread may begin to use models meanwhile. */
+/* Asked before each gradient: another thread may begin to train meanwhile. */
 static bool may_look_at(const struct ml_tracked *t)
 {
     const struct ml_module_entry *model;

@@ -13,7 +13,7 @@
 /* Labels the tensors that moved since the last check. */
 void ml_tracked_check(void);
 
-/* Labels the gradients that parameters have now. Once several threads use models, only those of
+/* Labels the gradients that parameters have now. Once several threads run backward, only those of
  * models that no other thread has called (model_threads.h). */
 void ml_tracked_label_gradients(void);
 
