@@ -15,7 +15,7 @@ int ml_cache_book_open(struct ml_cache_book *book, const struct ml_trace *trace,
                        const struct ml_classes *classes)
 {
     *book = (struct ml_cache_book){0};
-    if (!classes->known ||
+    if (!classes->known || classes->categories.len == 0 ||
         !memchr(classes->categories.items, MEMLEDGER_KV_CACHE, classes->categories.len))
         return 0;
     book->on = true;
