@@ -3,6 +3,7 @@
 SPDX-License-Identifier: Apache-2.0
 """
 import functools
+import itertools
 import weakref
 
 from . import _native
@@ -28,6 +29,17 @@ def _new_number(kind):
         return _free[kind].pop()
     number = _instances[kind] = _instances.get(kind, 0) + 1
     return number
+
+
+def tensors_in(thing, name, depth, most=None):
+    """The tensors in nested dicts, lists and tuples, each with a name made of keys and places.
+    `most`: so many items of each are looked at."""
+    if hasattr(thing, "data_ptr") and hasattr(thing, "storage_offset"):
+        yield thing, name
+    elif depth and (hasattr(thing, "items") or isinstance(thing, (list, tuple))):
+        inner = thing.items() if hasattr(thing, "items") else enumerate(thing)
+        for key, value in list(itertools.islice(inner, most)):
+            yield from tensors_in(value, f"{name}.{key}", depth - 1, most)
 
 
 @functools.lru_cache(maxsize=4096)

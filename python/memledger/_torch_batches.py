@@ -10,7 +10,7 @@ import weakref
 from . import _native, _torch_outside
 from ._in_front import put
 from ._late import storage_of
-from ._naming import new_name
+from ._naming import new_name, tensors_in
 
 DEEPEST = 3
 MOST = 64  # tensors in a list or a dict
@@ -48,20 +48,10 @@ def _labelling(original):
             _torch_outside.poll()
         batch = original(self)
         with contextlib.suppress(Exception):
-            _label_all(batch, _names.get(self, "DataLoader"), DEEPEST)
+            for tensor, name in tensors_in(batch, _names.get(self, "DataLoader"), DEEPEST, MOST):
+                _label(tensor, name)
         return batch
     return __next__
-
-
-def _label_all(batch, name, depth):
-    if hasattr(batch, "data_ptr"):
-        _label(batch, name)
-    elif depth and hasattr(batch, "items"):
-        for key, value in list(batch.items())[:MOST]:
-            _label_all(value, f"{name}.{key}", depth - 1)
-    elif depth and isinstance(batch, (list, tuple)):
-        for place, value in enumerate(batch[:MOST]):
-            _label_all(value, f"{name}.{place}", depth - 1)
 
 
 def _label(tensor, name):

@@ -17,6 +17,7 @@ import sys
 
 from . import _native, _torch_compiled, _torch_outside
 from ._in_front import put
+from ._naming import tensors_in
 
 DEEPEST = 4  # a checkpoint has its weights in a dict of dicts
 
@@ -215,11 +216,5 @@ def _state_dict(args, kwargs):
 
 
 def _label_all(thing, name, category, depth):
-    if hasattr(thing, "data_ptr") and hasattr(thing, "storage_offset"):
-        _native.label_loaded(thing, name, category)
-    elif depth and hasattr(thing, "items"):
-        for key, value in list(thing.items()):
-            _label_all(value, f"{name}.{key}", category, depth - 1)
-    elif depth and isinstance(thing, (list, tuple)):
-        for place, value in enumerate(thing):
-            _label_all(value, f"{name}.{place}", category, depth - 1)
+    for tensor, label in tensors_in(thing, name, depth):
+        _native.label_loaded(tensor, label, category)

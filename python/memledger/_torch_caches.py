@@ -14,6 +14,7 @@ import weakref
 
 from . import _native
 from ._in_front import all_or_nothing, put
+from ._naming import tensors_in
 
 # Methods that change one layer, which is their first integer, and those that change all.
 OF_A_LAYER = ("update", "update_conv_state", "update_indexer", "update_recurrent_state",
@@ -28,14 +29,13 @@ DEEPEST = 2  # tensors may be in a tuple, in a list or a dict of the layer
 
 _paths = weakref.WeakKeyDictionary()  # cache -> {layer: the path of its attention module}
 _label_of = None  # a function: the path of a module in labels
-_tensor = None
 _is_compiling = None
 
 
 def use(torch, label_of):
     """Called once torch has been imported."""
-    global _label_of, _tensor, _is_compiling
-    _label_of, _tensor = label_of, torch.Tensor
+    global _label_of, _is_compiling
+    _label_of = label_of
     compiler = getattr(torch, "compiler", None) or getattr(torch, "_dynamo", None)
     _is_compiling = getattr(compiler, "is_compiling", bool)  # bool() is False
 
@@ -113,7 +113,7 @@ def label_result(result):
     past = result.get("past_key_values") if isinstance(result, dict) else None
     if isinstance(past, tuple):
         for number, layer in enumerate(past):
-            _label_tensors(dict(zip(IN_TUPLES, layer)), f"layer {number}", DEEPEST)
+            _label_tensors(dict(zip(IN_TUPLES, layer)), f"layer {number}")
     elif past is not None and past not in _paths:
         for number in range(_count(past)):
             _label(past, number)
@@ -142,19 +142,13 @@ def _label(cache, layer):
     with contextlib.suppress(Exception):
         path = _paths.get(cache, {}).get(layer, f"layer {layer}")
         for name, held in _held(cache, layer).items():
-            _label_tensors(held, f"{path}.{name}", DEEPEST)
+            _label_tensors(held, f"{path}.{name}")
 
 
-def _label_tensors(held, name, depth):
-    if isinstance(held, _tensor):
-        if held.dim():  # not a count of tokens
-            _native.label(held, name, _native.KV_CACHE)
-    elif depth and isinstance(held, dict):
-        for key, inner in held.items():
-            _label_tensors(inner, f"{name}.{key}", depth - 1)
-    elif depth and isinstance(held, (list, tuple)):
-        for place, inner in enumerate(held):
-            _label_tensors(inner, f"{name}.{place}", depth - 1)
+def _label_tensors(held, name):
+    for tensor, label in tensors_in(held, name, DEEPEST):
+        if tensor.dim():  # not a count of tokens
+            _native.label(tensor, label, _native.KV_CACHE)
 
 
 # ---- What caches hold ------------------------------------------------------------

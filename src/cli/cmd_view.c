@@ -66,21 +66,8 @@ static void open_browser(const char *address)
     posix_spawn_file_actions_destroy(&actions);
 }
 
-/* Until Ctrl-C or a request to end. */
-static void await_end(void)
-{
-    sigset_t ends;
-    int signal;
-
-    sigemptyset(&ends);
-    sigaddset(&ends, SIGINT);
-    sigaddset(&ends, SIGTERM);
-    sigaddset(&ends, SIGHUP);
-    sigwait(&ends, &signal);
-}
-
-/* Threads that start later inherit it, so that only sigwait sees these signals. */
-static void block_ends(void)
+/* Ctrl-C, and what asks a program to end. */
+static sigset_t ending_signals(void)
 {
     sigset_t ends;
 
@@ -88,15 +75,18 @@ static void block_ends(void)
     sigaddset(&ends, SIGINT);
     sigaddset(&ends, SIGTERM);
     sigaddset(&ends, SIGHUP);
-    pthread_sigmask(SIG_BLOCK, &ends, NULL);
+    return ends;
 }
 
 static int serve(const struct view_opts *opts, char *const *files, size_t count)
 {
+    sigset_t ends = ending_signals();
     struct ml_error err = {0};
     struct ml_server *server;
+    int signal;
 
-    block_ends();
+    /* Threads that start later inherit it, so that only sigwait sees these signals. */
+    pthread_sigmask(SIG_BLOCK, &ends, NULL);
     server = ml_server_start((uint16_t)opts->port, (const char *const *)files, count, &err);
     if (!server)
         return ml_report_fail(&err);
@@ -105,7 +95,7 @@ static int serve(const struct view_opts *opts, char *const *files, size_t count)
     ml_say("press Ctrl-C to end");
     if (!opts->no_open)
         open_browser(ml_server_address(server));
-    await_end();
+    sigwait(&ends, &signal);
     ml_server_stop(server);
     return ML_EXIT_OK;
 }

@@ -1,8 +1,5 @@
 /* timeline_json.c: see timeline_json.h.
  *
- * Each bucket of the bands has two moments, that of its lowest total and that of its highest, in
- * order of time. As in the picture, each has half of the bucket.
- *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "timeline_json.h"
@@ -26,21 +23,13 @@ static void put_bands(struct ml_json *json, const struct ml_bands *bands)
     ml_json_end_array(json);
 }
 
-static uint64_t time_of(const struct ml_timeline *t, size_t buckets, size_t half)
-{
-    double from = ml_timeline_time_ns(t, buckets, half / 2);
-    double to = ml_timeline_time_ns(t, buckets, half / 2 + 1);
-
-    return (uint64_t)(half % 2 ? (from + to) / 2 : from);
-}
-
 static void put_times(struct ml_json *json, const struct ml_timeline *t, size_t buckets,
                       size_t halves)
 {
     ml_json_key(json, "times_ns");
     ml_json_begin_array(json);
     for (size_t i = 0; i < halves; i++)
-        ml_json_u64(json, time_of(t, buckets, i));
+        ml_json_u64(json, (uint64_t)ml_timeline_half_ns(t, buckets, i));
     ml_json_end_array(json);
 }
 

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "compiler.h"
+#include "shell_word.h"
 
 #define VALUE_MAX_BYTES 4096
 #define FILES_MAX 16
@@ -107,32 +108,23 @@ int ml_command_query_end(struct ml_command_query *query, struct ml_error *err)
     return ml_vec_push(&query->argv, NULL);
 }
 
-static bool is_plain(const char *argument)
-{
-    return *argument && argument[strspn(argument, "abcdefghijklmnopqrstuvwxyz"
-                                                  "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-                                                  "0123456789_-./:,=+@%")] == '\0';
-}
-
 /* The text goes into a header, where control characters would end it. */
-static int put_quoted(struct ml_buf *out, char letter)
+static const char *printable(struct ml_command_query *query, const char *argument)
 {
-    if (letter == '\'')
-        return ml_buf_puts(out, "'\\''");
-    return ml_buf_printf(out, "%c", (unsigned char)letter < ' ' || letter == 127 ? '?' : letter);
+    char *text = ml_arena_dup(&query->arena, argument, strlen(argument));
+
+    for (char *at = text; at && *at; at++)
+        *at = (unsigned char)*at < ' ' || *at == 127 ? '?' : *at;
+    return text;
 }
 
-/* In quotes where the shell needs them. */
-static int put_argument(struct ml_buf *out, const char *argument)
+static int put_argument(struct ml_command_query *query, const char *argument, struct ml_buf *out)
 {
-    int r;
+    const char *text = printable(query, argument);
 
-    if (is_plain(argument))
-        return ml_buf_printf(out, " %s", argument);
-    r = ml_buf_puts(out, " '");
-    for (; *argument && r == 0; argument++)
-        r = put_quoted(out, *argument);
-    return r == 0 ? ml_buf_puts(out, "'") : r;
+    if (!text || ml_buf_puts(out, " ") < 0)
+        return -ENOMEM;
+    return ml_shell_quote(out, text);
 }
 
 const char *ml_command_query_text(struct ml_command_query *query)
@@ -143,7 +135,7 @@ const char *ml_command_query_text(struct ml_command_query *query)
 
     for (size_t i = 0; i < query->argv.len && query->argv.items[i] && r == 0; i++)
         if (strcmp(query->argv.items[i], "--json"))
-            r = put_argument(&text, query->argv.items[i]);
+            r = put_argument(query, query->argv.items[i], &text);
     if (r == 0)
         ret = ml_arena_dup(&query->arena, (const char *)text.data, text.len);
     ml_buf_release(&text);

@@ -80,21 +80,30 @@ static struct MHD_Response *copy_of(const void *data, size_t bytes)
     return MHD_create_response_from_buffer(bytes, (void *)(uintptr_t)data, MHD_RESPMEM_MUST_COPY);
 }
 
+/* Ends the document and releases its text. */
+static enum MHD_Result send_json(struct MHD_Connection *connection, unsigned status,
+                                 struct ml_json *json)
+{
+    enum MHD_Result sent = MHD_NO;
+
+    if (ml_json_finish(json) == 0)
+        sent =
+            send_response(connection, status, copy_of(json->out->data, json->out->len), JSON_TYPE);
+    ml_buf_release(json->out);
+    return sent;
+}
+
 static enum MHD_Result send_error(struct MHD_Connection *connection, unsigned status,
                                   const char *reason)
 {
     struct ml_buf text = {0};
     struct ml_json json;
-    enum MHD_Result sent = MHD_NO;
 
     ml_json_init(&json, &text, false);
     ml_json_begin_object(&json);
     ml_json_kv_cstr(&json, "error", reason);
     ml_json_end_object(&json);
-    if (ml_json_finish(&json) == 0)
-        sent = send_response(connection, status, copy_of(text.data, text.len), JSON_TYPE);
-    ml_buf_release(&text);
-    return sent;
+    return send_json(connection, status, &json);
 }
 
 /* ---- The list of files ----------------------------------------------------- */
@@ -119,7 +128,6 @@ static enum MHD_Result send_files(const struct ml_server *server, struct MHD_Con
 {
     struct ml_buf text = {0};
     struct ml_json json;
-    enum MHD_Result sent = MHD_NO;
 
     ml_json_init(&json, &text, false);
     ml_json_begin_object(&json);
@@ -129,10 +137,7 @@ static enum MHD_Result send_files(const struct ml_server *server, struct MHD_Con
         put_file(&json, server->files[i], i);
     ml_json_end_array(&json);
     ml_json_end_object(&json);
-    if (ml_json_finish(&json) == 0)
-        sent = send_response(connection, MHD_HTTP_OK, copy_of(text.data, text.len), JSON_TYPE);
-    ml_buf_release(&text);
-    return sent;
+    return send_json(connection, MHD_HTTP_OK, &json);
 }
 
 /* ---- Commands -------------------------------------------------------------- */

@@ -243,10 +243,14 @@ static void choose_engine_rule(struct classifier *c, const struct ml_block *bloc
 
 static bool is_for_collectives(const struct classifier *c, const struct ml_block *block)
 {
-    const struct ml_thread *thread = ml_trace_thread(c->replay.trace, ml_block_thread(block));
+    const struct ml_trace *trace = c->replay.trace;
+    const struct ml_thread *thread;
 
-    return block->scope == 0 && strncmp(ml_trace_string(c->replay.trace, thread->name, NULL),
-                                        COLLECTIVES_THREAD, strlen(COLLECTIVES_THREAD)) == 0;
+    if (block->scope != 0)
+        return false;
+    thread = ml_trace_thread(trace, ml_block_thread(block));
+    return strncmp(ml_trace_string(trace, thread->name, NULL), COLLECTIVES_THREAD,
+                   strlen(COLLECTIVES_THREAD)) == 0;
 }
 
 static void choose_rule(struct classifier *c, const struct ml_block *block,

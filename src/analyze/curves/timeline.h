@@ -35,6 +35,10 @@ struct ml_timeline {
  * buckets are shorter than a nanosecond where events are numbered instead of timed. */
 double ml_timeline_time_ns(const struct ml_timeline *timeline, size_t count, size_t i);
 
+/* The start time of one half of a bucket; each of its two moments has one: that of its lowest value
+ * and that of its highest, in order of time. */
+double ml_timeline_half_ns(const struct ml_timeline *timeline, size_t count, size_t half);
+
 /* The bucket in which the timeline has its first value. */
 size_t ml_timeline_first_bucket(const struct ml_timeline *timeline, size_t count);
 

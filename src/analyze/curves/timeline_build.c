@@ -17,6 +17,14 @@ double ml_timeline_time_ns(const struct ml_timeline *timeline, size_t count, siz
     return (double)timeline->from_ns + (double)timeline->span_ns * (double)i / (double)count;
 }
 
+double ml_timeline_half_ns(const struct ml_timeline *timeline, size_t count, size_t half)
+{
+    double from = ml_timeline_time_ns(timeline, count, half / 2);
+    double to = ml_timeline_time_ns(timeline, count, half / 2 + 1);
+
+    return half % 2 ? (from + to) / 2 : from;
+}
+
 size_t ml_timeline_first_bucket(const struct ml_timeline *timeline, size_t count)
 {
     size_t i = 0;

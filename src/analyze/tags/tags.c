@@ -25,7 +25,7 @@ static const char *const prefixes[] = {
     STORE,     "workspace:", "resource:",  "dropout:",    "forward_features:", "unknown:",
 };
 
-/* The words of PyTorch's users for those of MXNet's tags; data_entry has two. */
+/* What users of PyTorch call the parts of MXNet's tags; data_entry can be one of two. */
 static const struct {
     const char *mxnet, *torch;
 } torch_words[] = {

@@ -43,7 +43,7 @@ void ml_tags_release(struct ml_tags *tags);
 int ml_tag_of(struct ml_tags *tags, const struct ml_block *block, uint32_t space, uint64_t end_ns,
               struct ml_buf *out);
 
-/* Appends a tag with the words of PyTorch's users: "parameter:fc1.weight",
+/* Appends a tag as users of PyTorch would write it: "parameter:fc1.weight",
  * "activation:encoder.0[1]". @return 0 or -ENOMEM */
 int ml_tag_in_torch_words(const char *tag, struct ml_buf *out);
 

@@ -65,12 +65,8 @@ void ml_api_resize(memledger_space space, const void *old_ptr, const void *new_p
 
 void ml_api_label(memledger_space space, const void *ptr, const char *name, int category)
 {
-    if (!known(space) || !ptr)
-        return;
-    uint32_t number = ml_name(name);
-    uint64_t words[] = {ml_record_word(ML_LABEL, space, ml_now()), (uintptr_t)ptr,
-                        ml_pair((uint32_t)category, number)};
-    ml_record_spaced(space, words, 3);
+    if (known(space) && ptr)
+        ml_record_label(space, ptr, (uint32_t)category, ml_name(name));
 }
 
 void ml_api_push(int kind, const char *name)

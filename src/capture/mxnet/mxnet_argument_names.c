@@ -75,11 +75,9 @@ static void name_block(const struct ml_mxnet_block *block, enum memledger_catego
                        uint32_t label)
 {
     uint32_t in = ml_mxnet_space(block->device_type, block->device_id);
-    uint64_t words[] = {ml_record_word(ML_LABEL, in, ml_now()), (uintptr_t)block->ptr,
-                        ml_pair(category, label)};
 
     if (in)
-        ml_record_spaced(in, words, 3);
+        ml_record_label(in, block->ptr, category, label);
 }
 
 void ml_mxnet_name_array(const void *array, enum memledger_category category, const char *name)

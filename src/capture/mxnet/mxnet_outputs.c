@@ -139,11 +139,9 @@ static void label_output(const char *node, unsigned i, const void *array)
     const struct ml_mxnet_handle *handle = first_word(array);
     uint32_t in =
         handle && handle->ptr ? ml_mxnet_space(handle->device_type, handle->device_id) : 0;
-    uint64_t words[] = {ml_record_word(ML_LABEL, in, ml_now()), in ? (uintptr_t)handle->ptr : 0,
-                        ml_pair(category_of(node), in ? label_of(node, i) : 0)};
 
     if (in)
-        ml_record_spaced(in, words, 3);
+        ml_record_label(in, handle->ptr, category_of(node), label_of(node, i));
 }
 
 void ml_mxnet_label_own_outputs(const char *node, const void *vector, uint64_t which)
@@ -158,10 +156,7 @@ void ml_mxnet_label_own_outputs(const char *node, const void *vector, uint64_t w
 
 static void label_resource(uint32_t space, const void *block)
 {
-    uint64_t words[] = {ml_record_word(ML_LABEL, space, ml_now()), (uintptr_t)block,
-                        ml_pair(MEMLEDGER_TEMPORARY, ml_name(ML_MXNET_TEMP_SPACE))};
-
-    ml_record_spaced(space, words, 3);
+    ml_record_label(space, block, MEMLEDGER_TEMPORARY, ml_name(ML_MXNET_TEMP_SPACE));
 }
 
 /* If nothing identifies the chunk, the running operator may. */

@@ -30,11 +30,8 @@ static void torch_begin(void)
 
 static void label_in(uint32_t space, const void *ptr, uint32_t name, int category)
 {
-    uint64_t words[] = {ml_record_word(ML_LABEL, space, ml_now()), (uintptr_t)ptr,
-                        ml_pair((uint32_t)category, name)};
-
     if (space && ptr)
-        ml_record_spaced(space, words, 3);
+        ml_record_label(space, ptr, (uint32_t)category, name);
 }
 
 static void label(int cuda_device, const void *ptr, uint32_t name, int category)

@@ -210,6 +210,15 @@ static inline void ml_record_free_in(uint32_t recording, unsigned space, const v
     ml_record_spaced_in(recording, space, words, 2);
 }
 
+/* A name and a purpose for a live block. */
+static inline void ml_record_label(unsigned space, const void *ptr, uint32_t category,
+                                   uint32_t name)
+{
+    uint64_t words[] = {ml_record_word(ML_LABEL, space, ml_now()), (uintptr_t)ptr,
+                        ml_pair(category, name)};
+    ml_record_spaced(space, words, 3);
+}
+
 /* An allocation that was refused; stack 0: unknown. */
 static inline void ml_record_oom(unsigned space, uint64_t bytes, uint32_t stack)
 {

@@ -58,12 +58,8 @@ __thread struct ml_torch_recent ml_torch_recent;
 
 static void label(unsigned at, const char *name)
 {
-    uint32_t space = ml_torch_recent.spaces[at];
-    uint64_t words[] = {ml_record_word(ML_LABEL, space, ml_now()),
-                        (uintptr_t)ml_torch_recent.blocks[at],
-                        ml_pair(MEMLEDGER_WORKSPACE, ml_name(name))};
-
-    ml_record_spaced(space, words, 3);
+    ml_record_label(ml_torch_recent.spaces[at], ml_torch_recent.blocks[at], MEMLEDGER_WORKSPACE,
+                    ml_name(name));
     ml_torch_recent.blocks[at] = NULL; /* once is enough */
 }
 

@@ -69,13 +69,10 @@ static uint64_t top_of(const struct stack *s, size_t moment, size_t level)
     return sum;
 }
 
-/* Each of a bucket's two moments has half of it. */
 static double x_of(const struct stack *s, size_t moment)
 {
     const struct ml_timeline *t = &s->bands->total;
-    double from = ml_timeline_time_ns(t, s->buckets, moment / 2);
-    double to = ml_timeline_time_ns(t, s->buckets, moment / 2 + 1);
-    double x = ml_frame_x(&s->frame, moment % 2 ? (from + to) / 2 : from);
+    double x = ml_frame_x(&s->frame, ml_timeline_half_ns(t, s->buckets, moment));
     double end = ml_frame_x(&s->frame, (double)t->duration_ns);
 
     return x < end ? x : end;

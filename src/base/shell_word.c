@@ -46,24 +46,27 @@ static int put_quoted(struct ml_buf *word, const char *text)
     return r;
 }
 
-static int put_word(struct ml_buf *word, const char *path)
+int ml_shell_quote(struct ml_buf *out, const char *text)
 {
-    bool control = has_control(path);
+    bool control = has_control(text);
     size_t plain = 0;
-    int r = *path == '-' ? ml_buf_puts(word, "./") : 0;
+    int r;
 
-    while (path[plain] && is_plain(path[plain]))
+    while (text[plain] && is_plain(text[plain]))
         plain++;
-    if (r == 0 && *path && !path[plain])
-        return ml_buf_puts(word, path);
+    if (*text && !text[plain])
+        return ml_buf_puts(out, text);
+    r = ml_buf_puts(out, control ? "$'" : "'");
     if (r == 0)
-        r = ml_buf_puts(word, control ? "$'" : "'");
-    if (r == 0)
-        r = control ? put_ansi(word, path) : put_quoted(word, path);
-    return r < 0 ? r : ml_buf_puts(word, "'");
+        r = control ? put_ansi(out, text) : put_quoted(out, text);
+    return r < 0 ? r : ml_buf_puts(out, "'");
 }
 
 const char *ml_shell_word(struct ml_buf *word, const char *path)
 {
-    return put_word(word, path) < 0 ? path : (const char *)word->data;
+    int r = *path == '-' ? ml_buf_puts(word, "./") : 0;
+
+    if (r == 0)
+        r = ml_shell_quote(word, path);
+    return r < 0 ? path : (const char *)word->data;
 }
