@@ -88,6 +88,19 @@ def run_kind(lab, kind):
     assert at_peak >= ENOUGH_NAMED, f"at the peak without a name: {nameless}"
     assert in_backward >= ENOUGH_NAMED, f"in backward without a name: {nameless_backward}"
     same_storages(lab, trace, truth, kind)
+    if kind == "compiled_graphs" and DEVICE == "cuda":
+        pools_have_regions(lab, trace)
+
+
+def pools_have_regions(lab, trace):
+    """Memory that PyTorch keeps for CUDA graphs, by the region that was captured."""
+    for entry in lab.ledger(trace, "end")["entries"]:
+        if entry["name"] == "private pools":
+            names = {pool["name"] for pool in entry["entries"]}
+            print(f"  private pools: {entry['bytes']:,} bytes in {sorted(names)}")
+            assert any(name.startswith("CUDA graphs: ") for name in names), names
+            return
+    raise AssertionError("the ledger has no private pools")
 
 
 def add_check(kind):
