@@ -159,7 +159,8 @@ def same_layers(case, told, found):
     assert found.keys() == told.keys(), f"{case}: layers {sorted(told)}, found {sorted(found)}"
     for layer, row in told.items():
         assert found[layer].keys() == row.keys(), f"{case}: {layer} has {found[layer]}, not {row}"
-        assert all(found[layer][kind] >= size for kind, size in row.items()), f"{case}: {layer}"
+        assert all(found[layer][kind] >= size for kind, size in row.items()), \
+            f"{case}: {layer} has {found[layer]}, not {row}"
 
 
 @check

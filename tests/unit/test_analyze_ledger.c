@@ -87,6 +87,8 @@ static void private_pools_stand_by_region(void **state)
     uint32_t memory = driver_space(&f, ML_CUDA_MEMORY);
     uint32_t net =
         ml_maker_scope(f.maker, 0, MEMLEDGER_SCOPE_MODULE, ml_maker_string(f.maker, "net"));
+    uint32_t layer =
+        ml_maker_scope(f.maker, net, MEMLEDGER_SCOPE_MODULE, ml_maker_string(f.maker, "fc"));
     struct ml_ledger ledger;
 
     (void)state;
@@ -94,7 +96,7 @@ static void private_pools_stand_by_region(void **state)
     fixture_alloc(&f, tensors, 0x10000, 0x200);
     fixture_event(
         &f, (struct ml_event){
-                .kind = ML_ALLOC, .space = memory, .scope = net, .addr = 0x20000, .size = 0x800});
+                .kind = ML_ALLOC, .space = memory, .scope = layer, .addr = 0x20000, .size = 0x800});
     fixture_label(&f, memory, 0x20000, "CUDA graphs", MEMLEDGER_OTHER);
     fixture_alloc(&f, tensors, 0x20000, 0x300);
     fixture_label(&f, tensors, 0x20000, "h", MEMLEDGER_ACTIVATION);

@@ -115,6 +115,22 @@ static uint32_t telling_scope(const struct ml_trace *trace, uint32_t scope)
     return scope;
 }
 
+/* The outermost module around it, which is compiled or captured as a whole; without one, as above.
+ */
+static uint32_t region_scope(const struct ml_trace *trace, uint32_t scope)
+{
+    uint32_t region = 0;
+
+    for (uint32_t at = scope; at != 0;) {
+        const struct ml_scope *s = ml_trace_scope(trace, at);
+
+        if (s->kind == MEMLEDGER_SCOPE_MODULE)
+            region = at;
+        at = s->parent < at ? s->parent : 0;
+    }
+    return region ? region : telling_scope(trace, scope);
+}
+
 /* The number of a stack, or a label, and a scope together, or -ENOMEM. */
 static int64_t asker_of(struct ml_ledger_tally *tally, uint32_t stack, uint32_t scope)
 {
@@ -159,7 +175,7 @@ int ml_tally_slack(struct ml_ledger_tally *tally, enum ml_ledger_group group,
 int ml_tally_pool(struct ml_ledger_tally *tally, const struct ml_trace *trace,
                   const struct ml_block *container, const struct ml_block *block, uint64_t bytes)
 {
-    int64_t pool = asker_of(tally, container->label, telling_scope(trace, container->scope));
+    int64_t pool = asker_of(tally, container->label, region_scope(trace, container->scope));
     uint64_t key;
 
     if (pool < 0)
@@ -278,7 +294,7 @@ static int add_slack_line(struct writer *w, struct ml_ledger_entry *group, uint3
     return 0;
 }
 
-/* "CUDA graphs: GPT > blocks.0" */
+/* "CUDA graphs: GPT" */
 static struct ml_ledger_entry *pool_entry(struct writer *w, struct ml_ledger_entry *group,
                                           uint32_t number)
 {

@@ -267,7 +267,7 @@ def layers_of(model, optimizer):
         if tensor.grad is not None:
             add(path, "gradient", tensor.grad)
         for value in optimizer.state.get(tensor, {}).values():
-            if torch.is_tensor(value):
+            if torch.is_tensor(value) and value.device == tensor.device:  # not the count of steps
                 add(path, "optimizer_state", value)
     for path, tensor in model.named_buffers():
         add(path.rpartition(".")[0].replace("._orig_mod", ""), "buffer", tensor)
