@@ -10,6 +10,7 @@
 #include <signal.h>
 #include <spawn.h>
 #include <stdbool.h>
+#include <string.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -166,4 +167,16 @@ int ml_child_output(const char *const *argv, const struct ml_child_limits *limit
     for (unsigned i = 0; i < STREAMS; i++)
         ml_buf_release(&c.text[i]);
     return r < 0 ? explain(r, err) : code;
+}
+
+const char *ml_child_reason(struct ml_buf *text)
+{
+    static const char name[] = "memledger: ";
+    char *begin;
+
+    if (ml_buf_append(text, "", 1) < 0)
+        return "out of memory";
+    begin = (char *)text->data;
+    begin[strcspn(begin, "\n")] = '\0';
+    return strncmp(begin, name, strlen(name)) ? begin : begin + strlen(name);
 }

@@ -20,4 +20,7 @@ struct ml_child_limits {
 int ml_child_output(const char *const *argv, const struct ml_child_limits *limits,
                     struct ml_buf *out, struct ml_error *err);
 
+/* The first line of what a failed command printed, without its name before it; part of `text`. */
+const char *ml_child_reason(struct ml_buf *text);
+
 #endif

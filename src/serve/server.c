@@ -171,19 +171,6 @@ static enum MHD_Result send_output(struct MHD_Connection *connection, struct ask
     return send_response(connection, MHD_HTTP_OK, response, JSON_TYPE);
 }
 
-/* The command's own words, without its name before them. */
-static const char *reason_in(struct ml_buf *text)
-{
-    static const char name[] = "memledger: ";
-    char *begin;
-
-    if (ml_buf_append(text, "", 1) < 0)
-        return "out of memory";
-    begin = (char *)text->data;
-    begin[strcspn(begin, "\n")] = '\0';
-    return strncmp(begin, name, strlen(name)) ? begin : begin + strlen(name);
-}
-
 static enum MHD_Result run_command(struct MHD_Connection *connection, struct asked *asked)
 {
     struct ml_buf output = {0};
@@ -193,7 +180,7 @@ static enum MHD_Result run_command(struct MHD_Connection *connection, struct ask
     if (code < 0)
         sent = send_error(connection, MHD_HTTP_INTERNAL_SERVER_ERROR, asked->err.text);
     else if (code > 0)
-        sent = send_error(connection, MHD_HTTP_UNPROCESSABLE_CONTENT, reason_in(&output));
+        sent = send_error(connection, MHD_HTTP_UNPROCESSABLE_CONTENT, ml_child_reason(&output));
     else
         sent = send_output(connection, asked, &output);
     ml_buf_release(&output);

@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 import { ask } from '../api/client';
+import { excerptOfPage } from '../api/embedded';
 import { fileQuery } from '../api/filters';
 import type { Summary, TraceFile } from '../api/types';
 import { button, h } from '../dom/element';
@@ -20,6 +21,7 @@ import { leaksView } from '../views/leaks';
 import { oomView } from '../views/oom';
 import { stepsView } from '../views/steps';
 import { summaryView } from '../views/summary';
+import { excerptNotice } from './excerpt-notice';
 import { header } from './header';
 
 const tabs: readonly { name: View; text: string }[] = [
@@ -63,7 +65,9 @@ export class App {
   async start(): Promise<void> {
     try {
       const { data } = await ask<{ files: TraceFile[] }>('files');
+      const excerpt = await excerptOfPage();
       this.files = data.files;
+      if (excerpt) place('notices').before(excerptNotice(excerpt));
     } catch (error) {
       this.main.replaceChildren(failure(error));
       return;
