@@ -306,7 +306,7 @@ static int export_trace(const struct ml_trace *trace, const struct ml_export_opt
 const struct ml_exporter ml_exporter_html = {
     .name = "html",
     .suffix = ".html",
-    .help = "the page of memledger view in one file, 10 MB at most",
+    .help = "the page of view in one file, 10 MB at most",
     .whole_run = true,
     .all_devices = true,
     .run = export_trace,

@@ -33,12 +33,17 @@ async function load(verb: string, query: Query): Promise<Answer<unknown>> {
   return embedded ? embeddedAnswer(embedded, verb, query) : loadFromServer(apiPath(verb, query));
 }
 
-async function loadFromServer(path: string): Promise<Answer<unknown>> {
-  const response = await fetch(path, { credentials: 'same-origin' }).catch(() => {
+async function respond(path: string, init: RequestInit = {}): Promise<Response> {
+  const response = await fetch(path, { credentials: 'same-origin', ...init }).catch(() => {
     throw new ApiError('memledger view does not answer: start it again and open the address that it prints', 0);
   });
 
   if (!response.ok) throw await errorOf(response);
+  return response;
+}
+
+async function loadFromServer(path: string): Promise<Answer<unknown>> {
+  const response = await respond(path);
   const command = headerText(response.headers.get('X-Memledger-Command') ?? '');
   return { data: await response.json(), command };
 }
@@ -60,4 +65,14 @@ export function ask<T>(verb: string, query: Query = []): Promise<Answer<T>> {
     forgetOldest();
   }
   return answer as Promise<Answer<T>>;
+}
+
+/* Asks the server itself, not a command; such answers change and are not kept. */
+export async function askServer<T>(verb: string, query: Query, init: RequestInit = {}): Promise<T> {
+  return (await (await respond(apiPath(verb, query), init)).json()) as T;
+}
+
+/* After a change of a trace. */
+export function forgetAnswers(): void {
+  kept.clear();
 }
