@@ -115,7 +115,7 @@ bench)
   ;;
 dist)
   need_compiler
-  need binutils has readelf
+  need binutils has objcopy
   need_venv
   ;;
 lint)

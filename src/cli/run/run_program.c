@@ -21,6 +21,7 @@
 #include "options.h"
 #include "output_name.h"
 #include "program_check.h"
+#include "recent_traces.h"
 #include "run_notes.h"
 #include "say.h"
 
@@ -285,6 +286,7 @@ int ml_run_program(const struct ml_run_opts *opts, char **argv)
         .collector_left = run->collector_left ? run->collector : 0,
     };
     ml_run_note(&result, run->session.page);
+    ml_recent_note(run->trace);
     release(run);
     return ml_launch_exit_code(&run->launch, status);
 }
