@@ -11,6 +11,7 @@
 #include "event_names.h"
 #include "scope_path.h"
 #include "stack_view.h"
+#include "text.h"
 
 #define STACK_FRAMES 3 /* in a stack's name, from the frame that made the request outwards */
 #define BETWEEN_FRAMES " < "
@@ -192,17 +193,13 @@ static const char *space_text(const struct ml_trace *trace, uint32_t number, str
 
 static int put_frame(struct ml_buf *text, const struct ml_frame_view *frame)
 {
-    const char *library = frame->library ? strrchr(frame->library, '/') : NULL;
-
     if (!frame->function)
-        return ml_buf_printf(text, "%s+0x%llx",
-                             library          ? library + 1
-                             : frame->library ? frame->library
-                                              : "?",
+        return ml_buf_printf(text, "%s+0x%llx", frame->library ? ml_base_name(frame->library) : "?",
                              (unsigned long long)frame->offset);
     if (!frame->file)
         return ml_buf_puts(text, frame->function);
-    return ml_buf_printf(text, "%s (%s:%u)", frame->function, frame->file, frame->line);
+    return ml_buf_printf(text, "%s (%s:%u)", frame->function,
+                         frame->has_offset ? ml_base_name(frame->file) : frame->file, frame->line);
 }
 
 const char *ml_stack_key_text(const struct ml_trace *trace, uint32_t number, size_t also,
