@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 #include "block.h"
+#include "intern.h"
 #include "trace_impl.h"
 
 #define FUNCTIONS_MAX 64u /* of one frame */
@@ -22,10 +23,12 @@ struct inlined {
 
 struct symbols {
     struct ml_trace_defs *defs;
-    uint32_t strings;        /* of the trace; those of the section have the numbers after them */
-    int64_t last;            /* frame that was named; -1: none */
-    struct inlined *inlined; /* by frame */
-    uint32_t frames;         /* of the file */
+    struct ml_intern known;         /* names of functions in the definitions */
+    ML_VEC(uint32_t) known_strings; /* their numbers */
+    ML_VEC(uint32_t) strings;       /* of the section -> of the trace; 0: "" */
+    int64_t last;                   /* frame that was named; -1: none */
+    struct inlined *inlined;        /* by frame */
+    uint32_t frames;                /* of the file */
 };
 
 /* ---- Reading ---------------------------------------------------------------- */
@@ -64,17 +67,47 @@ static int read_section(struct ml_trace *t, struct ml_block_reader *r, struct ml
 
 static uint32_t string_of(const struct symbols *s, uint64_t number)
 {
-    return number == 0 || number >= ML_ID_MAX ? 0 : s->strings + (uint32_t)number - 1;
+    return number < s->strings.len ? s->strings.items[number] : 0;
+}
+
+/* A function has one string, so that its number identifies it. */
+static int know_function(struct symbols *s, uint32_t string)
+{
+    const struct ml_trace_text *text = ml_id_table_get(&s->defs->tables[ML_DEF_STRING], string);
+    bool is_new = false;
+
+    if (ml_intern_put(&s->known, text->bytes, text->len, &is_new) < 0)
+        return -ENOMEM;
+    return is_new ? ml_vec_push(&s->known_strings, string) : 0;
+}
+
+static int know_functions(struct symbols *s)
+{
+    int code = ml_vec_push(&s->strings, 0);
+
+    for (uint32_t i = 0; code == 0 && i < s->frames; i++) {
+        const struct ml_frame *frame = ml_id_table_get(&s->defs->tables[ML_DEF_FRAME], i);
+
+        if (frame->function)
+            code = know_function(s, frame->function);
+    }
+    return code;
 }
 
 static int add_string(struct symbols *s, const struct ml_def *def)
 {
     struct ml_id_table *table = &s->defs->tables[ML_DEF_STRING];
-    struct ml_trace_text text = {ml_arena_dup(&s->defs->arena, def->bytes, def->len), def->len};
+    int64_t known = ml_intern_find(&s->known, def->bytes, def->len);
+    struct ml_trace_text text = {.len = def->len};
 
-    if (string_of(s, def->id) != table->len)
+    if (def->id != s->strings.len || table->len >= ML_ID_MAX)
         return -EBADMSG;
-    return text.bytes ? ml_id_table_put(table, (uint32_t)table->len, &text) : -ENOMEM;
+    if (known >= 0)
+        return ml_vec_push(&s->strings, s->known_strings.items[known]);
+    text.bytes = ml_arena_dup(&s->defs->arena, def->bytes, def->len);
+    if (!text.bytes || ml_vec_push(&s->strings, (uint32_t)table->len))
+        return -ENOMEM;
+    return ml_id_table_put(table, (uint32_t)table->len, &text);
 }
 
 static int add_setting(struct symbols *s, const struct ml_def *def)
@@ -202,19 +235,21 @@ static int apply(struct ml_trace *t, const struct ml_buf *bytes)
 {
     struct symbols s = {
         .defs = &t->defs,
-        .strings = ml_trace_strings(t),
         .last = -1,
         .frames = ml_trace_frames(t),
     };
     int code;
 
     s.inlined = calloc((size_t)s.frames + 1, sizeof(*s.inlined));
-    if (!s.inlined)
-        return -ENOMEM;
-    code = add_records(&s, bytes);
+    code = s.inlined ? know_functions(&s) : -ENOMEM;
+    if (code == 0)
+        code = add_records(&s, bytes);
     if (code == 0)
         code = insert_all(&s);
     free(s.inlined);
+    ml_intern_release(&s.known);
+    ml_vec_release(&s.known_strings);
+    ml_vec_release(&s.strings);
     return code;
 }
 

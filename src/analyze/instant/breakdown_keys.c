@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "asking_frame.h"
 #include "defs.h"
 #include "event_names.h"
 #include "scope_path.h"
@@ -19,7 +20,8 @@
 static const char *const names[] = {
     [ML_KEY_MODULE] = "module", [ML_KEY_CATEGORY] = "category", [ML_KEY_LABEL] = "label",
     [ML_KEY_SCOPE] = "scope",   [ML_KEY_CLASS] = "class",       [ML_KEY_PHASE] = "phase",
-    [ML_KEY_THREAD] = "thread", [ML_KEY_STACK] = "stack",       [ML_KEY_LINE] = "line",
+    [ML_KEY_THREAD] = "thread", [ML_KEY_STACK] = "stack",       [ML_KEY_FUNCTION] = "function",
+    [ML_KEY_FILE] = "file",     [ML_KEY_LIBRARY] = "library",   [ML_KEY_LINE] = "line",
     [ML_KEY_DEVICE] = "device", [ML_KEY_SPACE] = "space",       [ML_KEY_PROCESS] = "process",
 };
 
@@ -135,6 +137,9 @@ int64_t ml_key_of(enum ml_key key, const struct ml_replay *replay, struct ml_mod
     case ML_KEY_PHASE: return phase_of(modules, block->scope);
     case ML_KEY_THREAD: return ml_block_thread(block);
     case ML_KEY_STACK: return block->stack;
+    case ML_KEY_FUNCTION: return ml_asking_function(replay->trace, block->stack);
+    case ML_KEY_FILE: return ml_asking_file(replay->trace, block->stack);
+    case ML_KEY_LIBRARY: return ml_asking_library(replay->trace, block->stack);
     case ML_KEY_LINE: return ml_own_line(replay->trace, block->stack);
     case ML_KEY_DEVICE: return space->device;
     case ML_KEY_SPACE: return space->number;
@@ -276,7 +281,10 @@ const char *ml_key_text(enum ml_key key, const struct ml_replay *replay,
     case ML_KEY_MODULE: return ml_module_title(modules, number, arena);
     case ML_KEY_CATEGORY: return ml_category_name(number);
     case ML_KEY_CLASS:
+    case ML_KEY_FILE:
+    case ML_KEY_LIBRARY:
     case ML_KEY_LABEL: return string_text(trace, number, arena);
+    case ML_KEY_FUNCTION: return ml_function_text(trace, number, arena);
     case ML_KEY_SCOPE: return ml_scope_path_dup(trace, number, arena);
     case ML_KEY_PHASE: return ml_phase_name((enum ml_phase)number);
     case ML_KEY_THREAD: return thread_text(trace, number, arena);
