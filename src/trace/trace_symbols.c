@@ -125,8 +125,10 @@ static void name_frame(const struct symbols *s, struct ml_frame *frame, const st
 {
     if (def->fields[ML_SYMBOL_FUNCTION])
         frame->function = string_of(s, def->fields[ML_SYMBOL_FUNCTION]);
-    frame->file = string_of(s, def->fields[ML_SYMBOL_FILE]);
-    frame->line = (uint32_t)def->fields[ML_SYMBOL_LINE];
+    if (def->fields[ML_SYMBOL_FILE]) {
+        frame->file = string_of(s, def->fields[ML_SYMBOL_FILE]);
+        frame->line = (uint32_t)def->fields[ML_SYMBOL_LINE];
+    }
 }
 
 /* A further function of the frame named last, which contains the one before. */
@@ -138,6 +140,7 @@ static int add_caller(struct symbols *s, const struct ml_def *def)
 
     if (inlined->count + 1 >= FUNCTIONS_MAX || table->len >= ML_ID_MAX)
         return -EBADMSG;
+    frame.function = frame.file = frame.line = 0;
     name_frame(s, &frame, def);
     if (inlined->count++ == 0)
         inlined->first = (uint32_t)table->len;

@@ -156,7 +156,8 @@ static void the_last_section_counts(void **state)
     put_all();
     store();
     put_string(1, "lonely");
-    put_symbol(WORK, 1, 0, 5);
+    put_string(2, "lonely.c");
+    put_symbol(WORK, 1, 2, 5);
     store();
     t = open_trace(0);
     check_stack(t, 2, (const char *const[]){"lonely", "", NULL}, (const uint32_t[]){5, 0});
