@@ -23,11 +23,14 @@
 
 #include "code_file.h"
 #include "io.h"
+#include "nanoseconds.h"
 #include "readable_name.h"
 
 #define WORKERS_MAX 16
 #define LOOK_MS 100
 #define TEXT_MAX 32768u
+/* Without a job done: longer than libdw waits for a server. Then what was found so far counts. */
+#define PATIENCE_NS 120000000000u
 #define FLUSH_BYTES (1u << 16)
 
 /* In memory that all processes share. */
@@ -231,12 +234,25 @@ static bool is_stopped(const struct workers *w)
     return w->opts->stops && w->opts->stops(w->opts->ctx);
 }
 
-static void wait_for_pipe(const struct workers *w)
+/* @return false: they take too long */
+static bool wait_for_pipe(const struct workers *w)
 {
     struct pollfd end = {.fd = w->ended, .events = POLLIN};
+    uint64_t since_ns = ml_clock_ns(CLOCK_MONOTONIC);
+    uint32_t before = 0;
 
-    while (poll(&end, 1, LOOK_MS) <= 0 && !is_stopped(w))
-        ml_progress_tell(w->opts->progress, atomic_load(&w->shared->done), w->places->list.len);
+    while (poll(&end, 1, LOOK_MS) <= 0 && !is_stopped(w)) {
+        uint32_t done = atomic_load(&w->shared->done);
+        uint64_t now_ns = ml_clock_ns(CLOCK_MONOTONIC);
+
+        ml_progress_tell(w->opts->progress, done, w->places->list.len);
+        if (done != before)
+            since_ns = now_ns;
+        else if (now_ns - since_ns > PATIENCE_NS)
+            return false;
+        before = done;
+    }
+    return true;
 }
 
 static bool asked_to_end(int status)
@@ -249,16 +265,13 @@ static bool asked_to_end(int status)
 /* @return 0 or -EINTR */
 static int wait_for_workers(struct workers *w)
 {
-    bool stopped;
-    int r;
+    bool in_time = wait_for_pipe(w), stopped = is_stopped(w);
+    int r = stopped ? -EINTR : 0;
 
-    wait_for_pipe(w);
-    stopped = is_stopped(w);
-    r = stopped ? -EINTR : 0;
     for (int i = 0; i < w->count; i++) {
         int status = 0;
 
-        if (stopped)
+        if (stopped || !in_time)
             kill(w->list[i].pid, SIGKILL);
         while (waitpid(w->list[i].pid, &status, 0) < 0 && errno == EINTR)
             ;
