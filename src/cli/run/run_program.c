@@ -23,6 +23,7 @@
 #include "program_check.h"
 #include "recent_traces.h"
 #include "run_notes.h"
+#include "run_symbols.h"
 #include "say.h"
 
 /* As env(1) and nohup(1): found but not runnable, not found. */
@@ -253,6 +254,12 @@ static int search_code(int r)
     return r == -EACCES ? EXIT_NOT_RUNNABLE : ML_EXIT_FAILURE;
 }
 
+static bool wants_symbols(const struct run *run)
+{
+    return run->opts->symbols == ML_SYMBOLIZE_AUTO && run->opts->stacks >= ML_STACKS_NATIVE &&
+           run->collector_ended && !WIFSIGNALED(run->collector_status);
+}
+
 int ml_run_program(const struct ml_run_opts *opts, char **argv)
 {
     struct run state = {.opts = opts}, *run = &state;
@@ -285,6 +292,8 @@ int ml_run_program(const struct ml_run_opts *opts, char **argv)
         .collector_killed = run->collector_ended && WIFSIGNALED(run->collector_status),
         .collector_left = run->collector_left ? run->collector : 0,
     };
+    if (wants_symbols(run))
+        ml_run_symbols(run->trace, run->opts->quiet, &run->launch, run->session.page);
     ml_run_note(&result, run->session.page);
     ml_recent_note(run->trace);
     release(run);
