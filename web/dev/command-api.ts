@@ -13,7 +13,7 @@ import type { Plugin } from 'vite';
 const command = process.env.MEMLEDGER ?? '../build/src/cli/memledger';
 const files = (process.env.MEMLEDGER_FILES ?? '').split(':').filter((path) => path !== '');
 const verbs = new Set([
-  'compare', 'events', 'fragmentation', 'layers', 'leaks', 'ledger', 'oom', 'plot', 'stats', 'steps',
+  'blocks', 'compare', 'events', 'fragmentation', 'layers', 'leaks', 'ledger', 'oom', 'plot', 'stats', 'steps',
   'summary', 'table', 'tree',
 ]);
 const outputMaxBytes = 256 * 1024 * 1024;
