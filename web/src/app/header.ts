@@ -10,7 +10,7 @@ import { chooseTheme, themeChoice, type Choice as Theme } from '../theme/theme';
 const searchDelayMs = 200;
 
 function searchField(store: Store): HTMLElement {
-  const input = h('input', { type: 'search', name: 'search', placeholder: 'module, label …', value: store.state.search, spellcheck: 'false' });
+  const input = h('input', { type: 'search', name: 'search', placeholder: 'name, file:line, >1MiB', value: store.state.search, spellcheck: 'false' });
   let timer = 0;
 
   input.addEventListener('input', () => {

@@ -7,13 +7,14 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 import assert from 'node:assert/strict';
+import { blocksChecks } from './blocks.checks.mjs';
 import { instantChecks } from './instant.checks.mjs';
 import { spoiltChecks } from './spoilt.checks.mjs';
 import { timelineChecks } from './timeline.checks.mjs';
 import { openPage, startBrowser, startViewer } from './viewer.mjs';
 import { viewChecks } from './views.checks.mjs';
 
-const checks = { ...timelineChecks, ...instantChecks, ...viewChecks, ...spoiltChecks };
+const checks = { ...timelineChecks, ...instantChecks, ...blocksChecks, ...viewChecks, ...spoiltChecks };
 const workers = 2; // each with a tab of its own
 const wanted = process.argv.slice(2);
 const chosen = Object.entries(checks).filter(([name]) => wanted.length === 0 || wanted.some((part) => name.includes(part)));

@@ -8,6 +8,7 @@ import { files, json, show } from './viewer.mjs';
 const [hostile, damaged, empty] = [2, 3, 4]; // numbers of the files
 const everyView = [
   'by=module', 'panel=table&keys=label,scope,thread', 'panel=icicle', 'panel=ledger', 'panel=difference&base=end',
+  'view=blocks', 'view=blocks&layout=address', 'view=blocks&layout=segments', 'view=stacks', 'view=processes',
   'view=summary', 'view=steps', 'view=leaks', 'view=oom', 'view=compare',
 ];
 

@@ -65,11 +65,14 @@ export async function settled(page) {
   while (requests.open > 0 || Date.now() - requests.lastMs < quietMs) await page.waitForTimeout(20);
 }
 
-/* A new tab. The first visit exchanges the token in the address for a cookie. */
+/* A new tab with a profile of its own. One request exchanges the token in the address for a cookie. */
 export async function openPage(browser, address, options = {}) {
-  const context = await browser.newContext({ viewport: { width: 1280, height: 720 }, ...options });
+  const { origin } = new URL(address);
+  const context = await browser.newContext({ baseURL: origin, viewport: { width: 1280, height: 720 }, ...options });
   const page = await context.newPage();
   const errors = [];
+
+  await context.request.get(address, { maxRedirects: 0 });
 
   page.setDefaultTimeout(15000);
   watchRequests(page);
@@ -77,15 +80,12 @@ export async function openPage(browser, address, options = {}) {
   page.on('console', (message) => {
     if (message.type() === 'error' && !message.text().includes('status of 422')) errors.push(message.text());
   });
-  await page.goto(address);
   return { page, errors, close: () => context.close() };
 }
 
 /* Shows the page in the state that the fragment describes. */
 export async function show(page, fragment) {
-  const { origin } = new URL(page.url());
-
-  await page.goto('about:blank');
-  await page.goto(`${origin}/#${fragment}`);
+  if (page.url() === 'about:blank') await page.goto(`/#${fragment}`);
+  else await page.evaluate((hash) => void (location.hash = hash), fragment);
   await settled(page);
 }
