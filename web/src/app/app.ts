@@ -24,6 +24,7 @@ import { stacksView } from '../views/stacks';
 import { stepsView } from '../views/steps';
 import { summaryView } from '../views/summary';
 import { header } from './header';
+import { listenForMoments } from './moment-keys';
 
 const tabs: readonly { name: View; text: string }[] = [
   { name: 'timeline', text: 'Timeline' },
@@ -67,6 +68,7 @@ export class App {
     place('skip').addEventListener('click', (event) => this.skip(event));
     store.onChange((_state, changed) => this.changed(changed));
     onThemeChange(() => this.restyle());
+    listenForMoments(store);
   }
 
   async start(): Promise<void> {

@@ -9,6 +9,8 @@ import { colour } from './theme';
 /* An ink, or the ink and hatch of a category or a band. */
 export type Fill = Ink | number;
 
+export type Point = readonly [x: number, y: number];
+
 export interface TextStyle {
   px: number; // height of the font
   halo?: boolean; // on a strip of paper, readable on any fill
@@ -19,6 +21,8 @@ export interface Surface {
   rect(x: number, y: number, width: number, height: number, fill: Fill): void;
   frame(x: number, y: number, width: number, height: number): void;
   line(x1: number, y1: number, x2: number, y2: number, ink: Ink): void;
+  area(points: readonly Point[], fill: Fill): void; // closed by itself
+  path(points: readonly Point[], ink: Ink, dash: readonly number[]): void;
   text(x: number, y: number, text: string, style: TextStyle): void; // y: the middle
   measure(text: string, px: number): number;
   setAlpha(alpha: number): void;
@@ -54,6 +58,21 @@ export class CanvasSurface implements Surface {
     this.context.stroke();
   }
 
+  area(points: readonly Point[], fill: Fill): void {
+    this.context.fillStyle = typeof fill === 'number' ? this.partFill(fill) : colour(fill);
+    this.trace(points);
+    this.context.fill();
+  }
+
+  path(points: readonly Point[], ink: Ink, dash: readonly number[]): void {
+    this.context.strokeStyle = colour(ink);
+    this.context.lineWidth = 1.5;
+    this.context.setLineDash([...dash]);
+    this.trace(points);
+    this.context.stroke();
+    this.context.setLineDash([]);
+  }
+
   text(x: number, y: number, text: string, { px, halo = false, quiet = false }: TextStyle): void {
     this.context.font = `${px}px ${fontFamily}`;
     this.context.textBaseline = 'middle';
@@ -69,6 +88,11 @@ export class CanvasSurface implements Surface {
 
   setAlpha(alpha: number): void {
     this.context.globalAlpha = alpha;
+  }
+
+  private trace(points: readonly Point[]): void {
+    this.context.beginPath();
+    for (const [x, y] of points) this.context.lineTo(x, y);
   }
 
   private halo(x: number, y: number, text: string): void {

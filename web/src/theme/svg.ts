@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 import { hatchOpacity, hatchTilePx, inks, partHatch, partInk, type Ink } from './inks';
-import type { Fill, Surface, TextStyle } from './surface';
+import type { Fill, Point, Surface, TextStyle } from './surface';
 import { fontFamily } from './surface';
 import { colour } from './theme';
 
@@ -30,9 +30,15 @@ export class SvgSurface implements Surface {
   ) {}
 
   rect(x: number, y: number, width: number, height: number, fill: Fill): void {
-    if (typeof fill === 'number') this.parts.add(fill);
-    const paint = typeof fill === 'number' ? `url(#part-${fill})` : colour(fill);
-    this.shapes.push(`<rect ${this.box(x, y, width, height)} fill="${paint}"${this.opacity}/>`);
+    this.shapes.push(`<rect ${this.box(x, y, width, height)} fill="${this.paint(fill)}"${this.opacity}/>`);
+  }
+
+  area(points: readonly Point[], fill: Fill): void {
+    this.shapes.push(`<path d="${pathData(points)}Z" fill="${this.paint(fill)}"${this.opacity}/>`);
+  }
+
+  path(points: readonly Point[], ink: Ink, dash: readonly number[]): void {
+    this.shapes.push(`<path d="${pathData(points)}" fill="none" stroke="${colour(ink)}" stroke-width="1.5" stroke-dasharray="${dash.join(' ')}"/>`);
   }
 
   frame(x: number, y: number, width: number, height: number): void {
@@ -74,9 +80,19 @@ export class SvgSurface implements Surface {
     ].join('\n');
   }
 
+  private paint(fill: Fill): string {
+    if (typeof fill !== 'number') return colour(fill);
+    this.parts.add(fill);
+    return `url(#part-${fill})`;
+  }
+
   private box(x: number, y: number, width: number, height: number): string {
     return `x="${round(x)}" y="${round(y)}" width="${round(Math.max(width, 0))}" height="${round(Math.max(height, 0))}"`;
   }
+}
+
+function pathData(points: readonly Point[]): string {
+  return points.map(([x, y], i) => `${i === 0 ? 'M' : 'L'}${round(x)} ${round(y)}`).join('');
 }
 
 /* The ink of a category or band under its hatch. */

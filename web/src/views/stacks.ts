@@ -13,6 +13,7 @@ import { DataTable } from '../dom/table';
 import { FlameGraph } from '../flame/graph';
 import { framesOf, stackRoot } from '../flame/stacks';
 import { formatBytes, formatCount } from '../format/bytes';
+import { instantHeading } from '../instant/frame';
 import { stackSums, type StackSum, type State } from '../state/state';
 import type { Store } from '../state/store';
 import { framed } from './frame';
@@ -48,7 +49,8 @@ export async function stacksView(store: Store): Promise<HTMLElement> {
   const answer = await ask<Table>('table', fileQuery('table', state, options(state)));
   const { groups, rest } = answer.data;
   const frame = { verb: 'table', title: 'Stacks', answer, state };
-  const controls = h('div', { class: 'bar-line' }, chooser(store));
+  const moment = state.sum === 'temporary' ? null : instantHeading(answer.data);
+  const controls = h('div', { class: 'bar-line' }, chooser(store), moment);
 
   if (groups.length === 0) return framed(frame, controls, nothing('There is no memory to show.'));
   if (groups.every((group) => stackText(group) === null))

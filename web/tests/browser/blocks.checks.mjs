@@ -10,8 +10,10 @@ const heap = 5; // the file with stacks and two processes
 const exact = (bytes) => `${bytes.toLocaleString('en')} bytes`;
 const inTheFirstBlocks = { x: 640, y: 520 };
 
-async function saved(page, name) {
-  const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name, exact: true }).click()]);
+/* @place  of the button: the page or an element in it */
+async function saved(place, name) {
+  const page = place.page?.() ?? place;
+  const [download] = await Promise.all([page.waitForEvent('download'), place.getByRole('button', { name, exact: true }).click()]);
   return { name: download.suggestedFilename(), text: readFileSync(await download.path(), 'latin1') };
 }
 
@@ -66,11 +68,26 @@ export const blocksChecks = {
 
   async 'a picture is saved as SVG with names as text, and as PNG'(page) {
     await show(page, 'file=2&panel=icicle');
-    const svg = await saved(page, 'SVG');
+    const svg = await saved(page.locator('.instant'), 'SVG');
     assert.equal(svg.name, 'icicle.svg');
     assert.match(svg.text, /^<svg xmlns/);
     assert.ok(!svg.text.includes('<img') && svg.text.includes('&lt;img'));
-    assert.match((await saved(page, 'PNG')).text, /^.PNG/);
+    assert.match((await saved(page.locator('.instant'), 'PNG')).text, /^.PNG/);
+  },
+
+  async 'the timeline is saved with its bands'(page) {
+    await show(page, '');
+    const { name, text } = await saved(page.locator('.timeline'), 'SVG');
+    assert.equal(name, 'timeline.svg');
+    assert.ok(text.includes('>parameter ') && (text.match(/<path d=/g) ?? []).length > 3);
+  },
+
+  async 'keys choose a moment in other views too'(page) {
+    await show(page, 'view=stacks');
+    await page.keyboard.press('e');
+    await page.getByText('(end)').waitFor();
+    await page.keyboard.press('N');
+    await page.waitForFunction(() => /at=step%3A\d+/.test(location.hash));
   },
 
   async 'processes and threads have the numbers of the commands'(page) {
