@@ -15,7 +15,7 @@ struct blocks_opts {
     struct ml_instant_opts instant; /* first, as its option entries want it */
     uint64_t from_ns, to_ns;
     const char *address;
-    int64_t process, top, width;
+    int64_t top, width;
     uint64_t min_bytes;
 };
 
@@ -41,13 +41,7 @@ static const struct ml_option options[] = {
      .value_name = "ADDR",
      .help = "with --at: show the block at this address and its neighbours"},
     ML_OPTION_DEVICE,
-    {.name = "process",
-     .type = ML_OPT_INT,
-     .offset = offsetof(struct blocks_opts, process),
-     .value_name = "PID",
-     .help = "show only blocks of this process",
-     .min = 1,
-     .max = UINT32_MAX},
+    ML_OPTION_PROCESS,
     {.name = "min-size",
      .type = ML_OPT_BYTES,
      .offset = offsetof(struct blocks_opts, min_bytes),
@@ -137,7 +131,7 @@ static int report(const struct ml_trace *trace, const char *file, const void *op
         .from_ns = own->from_ns,
         .to_ns = own->to_ns,
         .device = snapshot->device,
-        .pid = (uint32_t)own->process,
+        .pid = snapshot->pid,
         .min_bytes = own->min_bytes,
         .columns = (size_t)own->width,
     };

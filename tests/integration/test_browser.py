@@ -60,7 +60,7 @@ def test_page():
     files = [train("batch-2.mled", "2"), train("batch-4.mled", "4"),
              record("markup.mled", program("odd_names"), MARKUP), damage(long_run(), "damaged.mled"),
              record("empty.mled", "true"), heap]
-    done = subprocess.run(["node", "tests/browser/check.mjs"], cwd=PAGE, text=True, timeout=200,
+    done = subprocess.run(["node", "tests/browser/check.mjs"], cwd=PAGE, text=True, timeout=400,
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                           env={**os.environ, "CHROMIUM": browser, "MEMLEDGER_FILES": ":".join(files)})
     print(done.stdout)

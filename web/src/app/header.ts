@@ -42,7 +42,9 @@ function themeSwitch(): HTMLElement {
 export function header(store: Store, files: readonly TraceFile[], summary: Summary | null): HTMLElement[] {
   const traces = files.map((file) => ({ value: String(file.id), text: file.name }));
   const devices = (summary?.by_device ?? []).map(({ device }) => ({ value: device, text: device }));
-  const processes = (summary?.processes ?? []).map((p) => ({ value: String(p.pid), text: `${p.pid} ${p.command}` }));
+  // A process that replaced its program has one number and several commands.
+  const commands = new Map((summary?.processes ?? []).map(({ pid, command }) => [String(pid), command]));
+  const processes = [...commands].map(([pid, command]) => ({ value: pid, text: `${pid} ${command}` }));
   const choose = (id: string) =>
     store.update({ file: Number(id), from: null, to: null, at: 'peak', base: '', device: '', process: '', salvage: false });
   const parts = [

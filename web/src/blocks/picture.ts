@@ -56,6 +56,11 @@ export function blockName(tile: Tile, block: number): string {
   return nameOf(tile, 'label', block) || nameOf(tile, 'module', block) || nameOf(tile, 'line', block);
 }
 
+/* "blocks.0.mlp" for "GPT > blocks.0.mlp" */
+function lastName(name: string): string {
+  return name.slice(name.lastIndexOf(' > ') + 1).replace(/^> /, '');
+}
+
 /* Whether the search finds a block. */
 function finder(tile: Tile, search: string): (block: number) => boolean {
   const isWanted = sizeTest(search);
@@ -112,7 +117,7 @@ function drawBox({ surface, view, scales: { x, y }, isFound }: Pen, box: Box): v
   surface.setAlpha(isFound(box.block) ? 1 : 0.15);
   surface.rect(left, top, Math.max(width - (width > 4 ? 0.7 : 0), 0.5), Math.max(height - (height > 3 ? 0.7 : 0), 0.4), isLarge ? part : partInk(part));
   if (width < namedPx || height < 1.1 * view.em) return;
-  const text = fitText(surface, blockName(view.tile, box.block), 0.9 * view.em, width - 6);
+  const text = fitText(surface, lastName(blockName(view.tile, box.block)), 0.9 * view.em, width - 6);
   surface.text(left + 3, top + height / 2, text, { px: 0.9 * view.em, halo: true });
 }
 

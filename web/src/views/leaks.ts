@@ -21,14 +21,14 @@ function unitOf(data: Leaks): string {
 
 function unitsOf(data: Leaks): string {
   const kinds: Record<string, string> = { time: 'slices of equal time', events: 'slices of equally many events' };
-  return kinds[data.by_slices_of] ?? 'steps';
+  return kinds[data.by_slices_of] ?? (data.measured === 1 ? 'step' : 'steps');
 }
 
 function summary(data: Leaks): HTMLElement {
   const unit = unitOf(data);
   const change = data.bytes_per_step === 0 ? 'no change' : formatChange(data.bytes_per_step);
   const text =
-    `${data.measured} ${unitsOf(data)}, ${data.first_step} to ${data.last_step}; ${data.warm_up} before are warm-up. ` +
+    `${data.measured} ${unitsOf(data)}, ${data.first_step} to ${data.last_step}; ${data.warm_up} before ${data.warm_up === 1 ? 'is' : 'are'} warm-up. ` +
     `Live ${formatBytes(data.from_bytes)} before them, ${formatBytes(data.to_bytes)} after: ${change} a ${unit}.`;
   return h('p', { class: 'heading' }, text);
 }

@@ -46,9 +46,10 @@ function countOf(group: Group): number {
 
 export async function stacksView(store: Store): Promise<HTMLElement> {
   const { state } = store;
-  const answer = await ask<Table>('table', fileQuery('table', state, options(state)));
+  const verb = state.sum === 'temporary' ? 'table --temporary' : 'table';
+  const answer = await ask<Table>('table', [...fileQuery(verb, state), ...options(state)]);
   const { groups, rest } = answer.data;
-  const frame = { verb: 'table', title: 'Stacks', answer, state };
+  const frame = { verb, title: 'Stacks', answer, state };
   const moment = state.sum === 'temporary' ? null : instantHeading(answer.data);
   const controls = h('div', { class: 'bar-line' }, chooser(store), moment);
 

@@ -101,6 +101,22 @@ export const blocksChecks = {
     assert.equal(await page.locator('table').nth(1).locator('tbody tr').count(), threads.length);
   },
 
+  async 'the process filter applies to tree, table, blocks and stacks'(page) {
+    const [{ pid }] = json('summary', files[heap]).processes;
+    const { bytes, groups } = json('table', '--by=stack', '--top=10000', `--process=${pid}`, files[heap]);
+
+    await show(page, `file=${heap}&view=processes`);
+    await page.getByRole('button', { name: String(pid), exact: true }).click();
+    for (const fragment of ['', 'panel=table', 'view=stacks']) {
+      await show(page, `file=${heap}&process=${pid}&${fragment}`);
+      await page.locator(`.heading strong[title="${exact(bytes)}"]`).waitFor();
+    }
+    assert.equal(await page.locator('tbody td').first().getAttribute('title'), exact(groups[0].bytes));
+    await show(page, `file=${heap}&process=${pid}&view=blocks`);
+    await drawn(page);
+    assert.match(await page.locator('.toolbar code').first().textContent(), new RegExp(`--process=${pid}`));
+  },
+
   async 'a search for a size leaves the larger rows'(page) {
     const { groups } = json('table', '--by=module,category', '--top=1000', files[0]);
 

@@ -37,7 +37,7 @@ export const instantChecks = {
   async 'the ledger has the entries of the command'(page) {
     const { devices } = json('ledger', '--at=peak', '--device=cpu', files[5]);
 
-    await show(page, 'file=5&panel=ledger&device=cpu');
+    await show(page, 'file=5&panel=ledger');
     await page.locator('caption', { hasText: `Ledger of ${devices[0].device}` }).waitFor();
     const shown = await titles(page.locator('table').first().locator('tbody tr td.number:nth-child(2)'));
     assert.equal(shown[0], exact(devices[0].entries[0].bytes));

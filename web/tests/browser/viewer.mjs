@@ -74,7 +74,7 @@ export async function openPage(browser, address, options = {}) {
 
   await context.request.get(address, { maxRedirects: 0 });
 
-  page.setDefaultTimeout(15000);
+  page.setDefaultTimeout(30000);
   watchRequests(page);
   page.on('pageerror', (error) => errors.push(error.message));
   page.on('console', (message) => {
