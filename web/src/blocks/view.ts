@@ -11,7 +11,7 @@ import { nothing, remarks } from '../dom/notice';
 import { saveButtons, type Picture } from '../dom/save';
 import { toolbar } from '../dom/toolbar';
 import { formatBytes, formatCount } from '../format/bytes';
-import { formatDuration, formatMoment, timeOption } from '../format/time';
+import { formatDuration, formatMoment, parseTimeOption, timeOption } from '../format/time';
 import { hasTimes } from '../instant/frame';
 import { layouts, parseBlock, type BlockLayout, type State } from '../state/state';
 import type { Store } from '../state/store';
@@ -95,6 +95,7 @@ export class BlocksView {
     const { state } = this.store;
     const choice = parseBlock(state.block);
 
+    this.drawOverlay();
     if (!choice) return this.detail.replaceChildren();
     void this.latestDetail.show(async () => {
       const options = [['at', choice.at], ['address', hex(choice.address)], ['process', choice.pid]] as const;
@@ -211,7 +212,19 @@ export class BlocksView {
   private drawOverlay(): void {
     const surface = beginCanvas(this.overlay);
 
-    if (surface && this.view && this.hovered >= 0) frameBlock(surface, this.view, this.hovered);
+    if (!surface || !this.view) return;
+    for (const block of new Set([this.chosen(this.view.tile), this.hovered])) if (block >= 0) frameBlock(surface, this.view, block);
+  }
+
+  /* The block whose details are shown; -1: none, or none in this picture */
+  private chosen({ list }: Tile): number {
+    const choice = parseBlock(this.store.state.block);
+    const at = choice ? (parseTimeOption(choice.at) ?? 0) : 0;
+
+    if (!choice) return -1;
+    return list.address.findIndex(
+      (address, i) => address === choice.address && String(list.pid[i]) === choice.pid && (list.begin_ns[i] ?? 0) <= at && at <= (list.end_ns[i] ?? 0),
+    );
   }
 
   private momentText(ns: number): string {
