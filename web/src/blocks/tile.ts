@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 import type { Report } from '../api/types';
+import { toCsv } from '../format/csv';
 
 /* One array for each fact; label, module, line and device are numbers into `names`. */
 export interface Tile extends Report {
@@ -35,6 +36,17 @@ export function blockCount(tile: Tile): number {
 /* @return '' for none */
 export function nameOf(tile: Tile, fact: 'device' | 'label' | 'module' | 'line', block: number): string {
   return tile.names[tile.list[fact][block] ?? -1] ?? '';
+}
+
+/* The listed blocks, one row each. */
+export function tileCsv(tile: Tile): string {
+  const { list } = tile;
+  const titles = ['address', 'bytes', 'begin_ns', 'end_ns', 'freed', 'pid', 'device', 'category', 'label', 'module', 'line'];
+  const rows = list.address.map((address, i) => [
+    `0x${address.toString(16)}`, list.bytes[i] ?? 0, list.begin_ns[i] ?? 0, list.end_ns[i] ?? 0, list.freed[i] ?? 0, list.pid[i] ?? 0,
+    nameOf(tile, 'device', i), tile.categories[list.category[i] ?? 0] ?? '', nameOf(tile, 'label', i), nameOf(tile, 'module', i), nameOf(tile, 'line', i),
+  ]);
+  return toCsv(titles, rows);
 }
 
 /* Where a block is drawn for a while. x in ns, y and height in bytes of the layout. */

@@ -24,7 +24,7 @@ import { categoryLegend } from './legend';
 import { blockAt, blockName, drawBlocks, frameBlock, timeAt, type View } from './picture';
 import { categoriesOf, SegmentMap, segmentsHeading, type Fragmentation } from './segments';
 import { stackedLayout } from './stacked';
-import { nameOf, type Tile } from './tile';
+import { nameOf, tileCsv, type Tile } from './tile';
 
 const tileDelayMs = 150; // after the last zoom
 const blocksMax = '20000';
@@ -173,7 +173,7 @@ export class BlocksView {
     const em = 0.92 * parseFloat(getComputedStyle(document.documentElement).fontSize);
 
     this.hovered = -1;
-    this.tools.replaceChildren(toolbar([answer.command], { json: () => JSON.stringify(tile, null, 2), saves: saveButtons(this.picture()) }));
+    this.tools.replaceChildren(toolbar([answer.command], { csv: () => tileCsv(tile), json: () => JSON.stringify(tile, null, 2), saves: saveButtons(this.picture()) }));
     this.remark.replaceChildren(...this.sentences(tile));
     this.legend.replaceChildren(...categoryLegend(new Set(tile.list.category)));
     this.show({ tile, layout, range: this.range(), search: state.search, hasTimes: hasTimes(tile.health), width: 0, height: 0, em });

@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest';
 import { addressLayout, mergeSpans } from '../../src/blocks/addresses';
 import { neighboursOf, type BlockRow } from '../../src/blocks/detail';
 import { stackedLayout } from '../../src/blocks/stacked';
-import type { Tile } from '../../src/blocks/tile';
+import { tileCsv, type Tile } from '../../src/blocks/tile';
 import { framesOf, shortFrame, stackRoot } from '../../src/flame/stacks';
 
 /* Address, bytes, begin, end; the window is 0 to 100. */
@@ -57,6 +57,9 @@ describe('addresses over time', () => {
     expect(y(0)).toBeGreaterThan(200);
   });
 });
+
+test('blocks are copied as rows', () =>
+  expect(tileCsv(tileOf([[16, 8, 1, 2]])).split('\n')[1]).toBe('0x10,8,1,2,1,1,cpu,,cpu,cpu,cpu'));
 
 test('neighbours are the rows beside the one at the address', () => {
   const rows = [{ address: '0x10', bytes: 8 }, { address: '0x20', bytes: 8 }, { address: '0x40', bytes: 8 }] as BlockRow[];
