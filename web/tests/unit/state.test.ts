@@ -31,9 +31,10 @@ test.each(['', 'peak ', '--help', '12', 'step:', '1e3ns'])('"%s" is none', (text
 test('filters go to the commands that have an option for them', () => {
   const state = { ...initialState, device: 'cuda:0', process: '7' };
 
-  expect(filterOptions('tree', state)).toEqual([['device', 'cuda:0']]);
+  expect(filterOptions('plot', state)).toEqual([['device', 'cuda:0']]);
+  expect(filterOptions('tree', state)).toEqual([['device', 'cuda:0'], ['process', '7']]);
   expect(filterOptions('leaks', state)).toEqual([['device', 'cuda:0'], ['process', '7']]);
-  expect(filtersIgnored('tree', state)).toEqual(['Not filtered by process: memledger tree has no --process.']);
+  expect(filtersIgnored('plot', state)).toEqual(['Not filtered by process: memledger plot has no --process.']);
   expect(filtersIgnored('tree', initialState)).toEqual([]);
 });
 
