@@ -66,6 +66,6 @@ void ml_block_columns_means(const struct ml_block_columns *columns, uint64_t *re
 
     for (size_t i = 0; i < columns->parts.len; i++) {
         whole += columns->steps.items[i];
-        ret[i] = (uint64_t)fmax(whole + columns->parts.items[i] + 0.5, 0);
+        ret[i] = (uint64_t)fmin(fmax(whole + columns->parts.items[i] + 0.5, 0), (double)INT64_MAX);
     }
 }

@@ -31,7 +31,8 @@ struct search {
 
 static uint64_t end_of(const struct ml_lifetimes *of, const struct ml_allocation *a)
 {
-    return a->ended ? a->end_ns : of->duration_ns;
+    /* A damaged file may be out of order. */
+    return ml_max_u64(a->ended ? a->end_ns : of->duration_ns, a->time_ns);
 }
 
 static bool is_live(const struct search *s, const struct ml_allocation *a)
