@@ -75,6 +75,8 @@ test)
   need libjemalloc2 has_shared_object libjemalloc.so.2
   need libtcmalloc-minimal4 has_shared_object libtcmalloc_minimal.so.4
   need python3-torch has_module torch
+  # Shows the page of memledger view.
+  need chromium has chromium
   # Opened at run time to draw PNG and PDF.
   need libcairo2 has_shared_object libcairo.so.2
   ;;

@@ -23,6 +23,7 @@ step() {
 }
 
 step "build" scripts/build.sh --werror
+with_npm # the tests of the page run it too
 if [ $status -eq 0 ]; then
   step "tests" "$meson" test -C build --print-errorlogs --no-rebuild
   step "tests under sanitizers" scripts/test-sanitizers.sh

@@ -12,6 +12,7 @@
 struct fragmentation_opts {
     struct ml_instant_opts instant; /* first, as its option entries want it */
     int64_t top;
+    bool blocks;
 };
 
 static const struct ml_option options[] = {
@@ -25,6 +26,10 @@ static const struct ml_option options[] = {
      .help = "list the N segments with most free memory (10)",
      .min = 0,
      .max = 1000000000},
+    {.name = "blocks",
+     .type = ML_OPT_FLAG,
+     .offset = offsetof(struct fragmentation_opts, blocks),
+     .help = "with --json: print the blocks of each listed segment"},
     ML_OPTION_CHECKPOINTS,
     ML_REPORT_OPTIONS,
 };
@@ -38,7 +43,7 @@ static int report(const struct ml_trace *trace, const char *file, const void *op
     int r = ml_fragmentation(trace, snapshot, (size_t)own->top, &found, err);
 
     if (r == 0)
-        r = own->instant.report.json ? ml_fragmentation_json(&found, file, out)
+        r = own->instant.report.json ? ml_fragmentation_json(&found, file, own->blocks, out)
                                      : ml_fragmentation_text(&found, file, &style, out);
     ml_fragmentation_release(&found);
     return r;
@@ -49,6 +54,8 @@ static int run(int argc, char **argv)
     struct fragmentation_opts opts = {.top = 10};
     int first, status = ml_verb_begin(&ml_verb_fragmentation, &opts, argc, argv, &first);
 
+    if (status < 0 && opts.blocks && !opts.instant.report.json)
+        status = ml_verb_usage_error(&ml_verb_fragmentation, "--blocks goes with --json");
     return status >= 0 ? status
                        : ml_instant_run(&ml_verb_fragmentation, report, &opts, argc, argv, first);
 }

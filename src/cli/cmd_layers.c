@@ -19,6 +19,7 @@ struct layers_opts {
 static const struct ml_option options[] = {
     ML_OPTION_AT,
     ML_OPTION_DEVICE,
+    ML_OPTION_PROCESS,
     {.name = "csv",
      .type = ML_OPT_FLAG,
      .offset = offsetof(struct layers_opts, csv),

@@ -36,6 +36,7 @@ static const struct ml_option options[] = {
      .value_name = "KEY,...",
      .help = "group by these keys (module,category); see below"},
     ML_OPTION_DEVICE,
+    ML_OPTION_PROCESS,
     {.name = "top",
      .letter = 'n',
      .type = ML_OPT_INT,
@@ -155,6 +156,9 @@ static int check_temporary(const struct table_opts *opts)
                                    "--within: '%s' is neither a number of allocations nor a time "
                                    "such as 20us",
                                    opts->within);
+    if (opts->temporary && opts->instant.process)
+        return ml_verb_usage_error(&ml_verb_table, "--process goes with an instant; --temporary "
+                                                   "adds up all processes");
     if (opts->temporary && opts->instant.at &&
         (!ml_at_parse(opts->instant.at, &at) || at.kind != ML_AT_STEP))
         return ml_verb_usage_error(&ml_verb_table,

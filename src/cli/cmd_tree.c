@@ -47,6 +47,7 @@ static const struct ml_option options[] = {
      .min = 1,
      .max = 1000000},
     ML_OPTION_DEVICE,
+    ML_OPTION_PROCESS,
     {.name = "min",
      .type = ML_OPT_NUMBER,
      .offset = offsetof(struct tree_opts, min_percent),

@@ -19,6 +19,7 @@ const struct ml_verb *const ml_verbs[] = {
     &ml_verb_groups,
     &ml_verb_stats,
     &ml_verb_events,
+    &ml_verb_blocks,
     &ml_verb_compare,
     &ml_verb_ledger,
     &ml_verb_oom,

@@ -7,6 +7,7 @@
 #include <inttypes.h>
 
 #include "cells.h"
+#include "event_names.h"
 #include "free_space_json.h"
 #include "snapshot_report.h"
 #include "summary_samples.h"
@@ -221,7 +222,27 @@ static void place_json(const struct ml_free_place *p, struct ml_json *json)
     ml_json_end_object(json);
 }
 
-static void segment_json(const struct ml_segment *s, struct ml_json *json)
+/* Offsets in the segment, and a name: its label, or the owner of the whole segment. */
+static void segment_blocks_json(const struct ml_segment_map *map, const struct ml_segment *s,
+                                struct ml_json *json)
+{
+    ml_json_key(json, "block_list");
+    ml_json_begin_array(json);
+    for (size_t i = s->first; i < s->first + s->count; i++) {
+        const struct ml_segment_block *block = &map->blocks.items[i];
+
+        ml_json_begin_object(json);
+        ml_json_kv_u64(json, "offset", block->offset);
+        ml_json_kv_u64(json, "bytes", block->bytes);
+        ml_json_kv_cstr(json, "category", ml_category_name(block->category));
+        ml_json_kv_cstr(json, "name", *block->name ? block->name : NULL);
+        ml_json_end_object(json);
+    }
+    ml_json_end_array(json);
+}
+
+static void segment_json(const struct ml_segment_map *map, const struct ml_segment *s, bool blocks,
+                         struct ml_json *json)
 {
     ml_json_begin_object(json);
     ml_json_kv_cstr(json, "device", s->device);
@@ -236,10 +257,13 @@ static void segment_json(const struct ml_segment *s, struct ml_json *json)
     ml_json_kv_u64(json, "holes", s->holes);
     ml_json_kv_u64(json, "largest_hole_bytes", s->largest_hole);
     ml_json_kv_bool(json, "foreign", s->foreign);
+    if (blocks)
+        segment_blocks_json(map, s, json);
     ml_json_end_object(json);
 }
 
-int ml_fragmentation_json(const struct ml_fragmentation *f, const char *file, struct ml_buf *out)
+int ml_fragmentation_json(const struct ml_fragmentation *f, const char *file, bool blocks,
+                          struct ml_buf *out)
 {
     struct ml_json json;
 
@@ -255,7 +279,7 @@ int ml_fragmentation_json(const struct ml_fragmentation *f, const char *file, st
     ml_json_key(&json, "list");
     ml_json_begin_array(&json);
     for (size_t i = 0; i < f->map.list.len; i++)
-        segment_json(&f->map.list.items[i], &json);
+        segment_json(&f->map, &f->map.list.items[i], blocks, &json);
     ml_json_end_array(&json);
     ml_json_end_object(&json);
     return ml_json_finish(&json);

@@ -12,7 +12,9 @@
  * @return 0 or -ENOMEM */
 int ml_fragmentation_text(const struct ml_fragmentation *fragmentation, const char *file,
                           const struct ml_style *style, struct ml_buf *out);
+
+/* @blocks  also the blocks of each listed segment */
 int ml_fragmentation_json(const struct ml_fragmentation *fragmentation, const char *file,
-                          struct ml_buf *out);
+                          bool blocks, struct ml_buf *out);
 
 #endif

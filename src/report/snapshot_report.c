@@ -44,7 +44,7 @@ const char *ml_instant_phrase(const struct ml_instant *instant, char buf[128])
 static int put_heading(const struct ml_snapshot *at, const struct ml_style *style,
                        struct ml_buf *out)
 {
-    char bytes[32], blocks[32], when[128];
+    char bytes[32], blocks[32], when[128], process[32] = "";
     struct ml_buf device;
     int r;
 
@@ -52,11 +52,13 @@ static int put_heading(const struct ml_snapshot *at, const struct ml_style *styl
     r = ml_buf_puts(&device, at->device ? " on " : "");
     if (r == 0 && at->device)
         r = ml_report_safe(&device, at->device);
+    if (at->pid)
+        snprintf(process, sizeof(process), " of process %u", at->pid);
     if (r == 0)
-        r = ml_report_heading(out, style, "%s live in %s block%s%s%s",
+        r = ml_report_heading(out, style, "%s live in %s block%s%s%s%s",
                               ml_format_bytes(bytes, (int64_t)at->bytes, style->unit),
                               ml_format_count(blocks, (int64_t)at->blocks),
-                              at->blocks == 1 ? "" : "s", (const char *)device.data,
+                              at->blocks == 1 ? "" : "s", process, (const char *)device.data,
                               ml_instant_phrase(&at->instant, when));
     ml_buf_release(&device);
     return r;
@@ -105,6 +107,8 @@ void ml_snapshot_json(const struct ml_snapshot *at, const char *file, struct ml_
     else
         ml_json_kv_null(json, "run_ended_ns");
     ml_json_kv_cstr(json, "device", at->device);
+    if (at->pid)
+        ml_json_kv_u64(json, "pid", at->pid);
     ml_json_kv_u64(json, "bytes", at->bytes);
     ml_json_kv_u64(json, "blocks", at->blocks);
     if (at->file_bytes > 0)

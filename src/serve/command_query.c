@@ -15,16 +15,16 @@
 #define VALUE_MAX_BYTES 4096
 #define FILES_MAX 16
 
-static const char *const verbs[] = {"compare", "events", "fragmentation", "layers", "leaks",
-                                    "ledger",  "oom",    "plot",          "stats",  "steps",
-                                    "summary", "table",  "tree"};
+static const char *const verbs[] = {"blocks", "compare", "events", "fragmentation", "layers",
+                                    "leaks",  "ledger",  "oom",    "plot",          "stats",
+                                    "steps",  "summary", "table",  "tree"};
 
 /* None writes, or reads another file. */
 static const char *const options[] = {
-    "at",       "by",  "depth",      "device",   "each",    "from",  "kind",   "limit",
-    "max-size", "min", "min-change", "min-size", "process", "scope", "slices", "sort",
-    "space",    "to",  "top",        "warm-up",  "width",   "within"};
-static const char *const flags[] = {"ascending", "salvage", "temporary"};
+    "address", "at",       "by",  "depth",      "device",   "each",    "from",  "kind",
+    "limit",   "max-size", "min", "min-change", "min-size", "process", "scope", "slices",
+    "sort",    "space",    "to",  "top",        "warm-up",  "width",   "within"};
+static const char *const flags[] = {"ascending", "blocks", "salvage", "temporary"};
 
 static bool is_among(const char *const *list, size_t count, const char *name)
 {

@@ -104,7 +104,8 @@ def test_numbers_are_the_commands():
         for verb, query in (("summary", ""), ("tree", "&at=step:1&min=0"), ("steps", ""),
                             ("table", "&by=label,category&at=end"), ("ledger", "&at=end"),
                             ("plot", "&by=module&from=20ms&to=60ms&width=400"), ("layers", ""),
-                            ("leaks", ""), ("stats", ""), ("events", "&kind=alloc&limit=5")):
+                            ("leaks", ""), ("stats", ""), ("blocks", "&from=20ms&to=60ms&width=50"),
+                            ("blocks", "&at=peak&address=0x20106400000"), ("events", "&kind=alloc&limit=5")):
             found, command = viewer.numbers(f"/api/{verb}?file=0{query}")
             options = [f"--{part}" for part in query.split("&") if part]
             equal(found, command_numbers(verb, "--json", *options, GPT), f"numbers of {verb}")

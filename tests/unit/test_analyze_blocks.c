@@ -71,6 +71,96 @@ static void blocks_have_labels_and_categories(void **state)
     ml_trace_free(trace);
 }
 
+/* A picture of ten columns over the run: one long block and many short ones. */
+static void others_are_added_up_by_column(void **state)
+{
+    struct fixture f = fixture_begin();
+    struct ml_error err = {0};
+    struct ml_lifetimes l;
+    struct ml_trace *trace;
+    uint64_t area = 0;
+
+    (void)state;
+    fixture_alloc(&f, f.block, 0x1000, 100);
+    for (int i = 0; i < 49; i++) {
+        fixture_alloc(&f, f.block, 0x9000, 40);
+        fixture_free(&f, f.block, 0x9000);
+    }
+    fixture_free(&f, f.block, 0x1000);
+    trace = fixture_open(&f);
+    assert_int_equal(
+        ml_lifetimes(trace, &(struct ml_lifetimes_opts){.top = 1, .columns = 10}, &l, &err), 0);
+    assert_int_equal(l.list.len, 1);
+    assert_int_equal(l.list.items[0].bytes, 100);
+    assert_int_equal(l.rest_blocks, 49);
+    assert_int_equal(l.rest_bytes, 49 * 40);
+    assert_int_equal(l.rest_columns.len, 10);
+    for (size_t i = 0; i < l.rest_columns.len; i++)
+        area += l.rest_columns.items[i];
+    assert_in_range(area, 49 * 40 / 10, 51 * 40 / 5); /* live about half of the time */
+    ml_lifetimes_release(&l);
+    ml_trace_free(trace);
+}
+
+/* A short block of many bytes is more of a picture than a long one of few. */
+static void a_picture_keeps_the_largest_areas(void **state)
+{
+    struct fixture f = fixture_begin();
+    struct ml_error err = {0};
+    struct ml_lifetimes l;
+    struct ml_trace *trace;
+
+    (void)state;
+    fixture_alloc(&f, f.block, 0x1000, 10);
+    fixture_alloc(&f, f.block, 0x2000, 1000000);
+    fixture_free(&f, f.block, 0x2000);
+    fixture_alloc(&f, f.block, 0x3000, 20);
+    fixture_free(&f, f.block, 0x3000);
+    trace = fixture_open(&f);
+    assert_int_equal(
+        ml_lifetimes(trace, &(struct ml_lifetimes_opts){.top = 2, .columns = 4}, &l, &err), 0);
+    assert_int_equal(l.list.items[0].bytes, 10);
+    assert_int_equal(l.list.items[1].bytes, 1000000);
+    ml_lifetimes_release(&l);
+    ml_trace_free(trace);
+}
+
+/* Of the same process, at the same moment. */
+static void neighbours_are_beside_the_address(void **state)
+{
+    const uint64_t addr = 0x2010;
+    struct fixture f = fixture_begin();
+    struct ml_error err = {0};
+    struct ml_lifetimes l;
+    struct ml_trace *trace;
+    uint32_t other = fixture_space_of(&f, fixture_process(&f, 1, 77, -1, 0));
+    uint64_t now;
+
+    (void)state;
+    fixture_alloc(&f, f.block, 0x1000, 0x100);
+    fixture_alloc(&f, f.block, 0x1800, 0x100);
+    fixture_alloc(&f, f.block, 0x2000, 0x100);
+    fixture_alloc(&f, f.block, 0x2800, 0x100);
+    fixture_free(&f, f.block, 0x2800);
+    fixture_alloc(&f, f.block, 0x3000, 0x100);
+    fixture_alloc(&f, other, 0x2100, 0x100);
+    now = f.time_ns - 1;
+    fixture_free(&f, f.block, 0x2000);
+    trace = fixture_open(&f);
+    assert_int_equal(
+        ml_lifetimes(trace,
+                     &(struct ml_lifetimes_opts){
+                         .from_ns = now, .to_ns = now, .one_moment = true, .near = &addr},
+                     &l, &err),
+        0);
+    assert_int_equal(l.list.len, 3);
+    assert_int_equal(l.list.items[0].addr, 0x1800);
+    assert_int_equal(l.list.items[1].addr, 0x2000);
+    assert_int_equal(l.list.items[2].addr, 0x3000);
+    ml_lifetimes_release(&l);
+    ml_trace_free(trace);
+}
+
 /* ---- Segments ---------------------------------------------------------- */
 
 static struct ml_segment_map map_of(const struct ml_trace *trace, size_t top)
@@ -166,6 +256,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_largest_are_kept),
         cmocka_unit_test(blocks_have_labels_and_categories),
+        cmocka_unit_test(others_are_added_up_by_column),
+        cmocka_unit_test(a_picture_keeps_the_largest_areas),
+        cmocka_unit_test(neighbours_are_beside_the_address),
         cmocka_unit_test(holes_are_what_no_block_has),
         cmocka_unit_test(without_segments_it_says_so),
         cmocka_unit_test(a_segment_without_blocks_is_one),

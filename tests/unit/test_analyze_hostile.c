@@ -300,7 +300,7 @@ static void report_free(const struct ml_trace *trace, struct ml_buf *out)
             assert_true(p->largest_inside <= p->bytes - p->live_bytes);
         }
         assert_int_equal(ml_fragmentation_text(&found, "f", &style, out), 0);
-        assert_int_equal(ml_fragmentation_json(&found, "f", out), 0);
+        assert_int_equal(ml_fragmentation_json(&found, "f", true, out), 0);
     } else {
         assert_int_equal(r, -ENOENT);
     }

@@ -336,7 +336,7 @@ static int run_refusals(const struct ml_trace *trace)
     if (r == 0)
         r = ml_fragmentation_text(&found, "f", &style, &out);
     if (r == 0)
-        r = ml_fragmentation_json(&found, "f", &out);
+        r = ml_fragmentation_json(&found, "f", true, &out);
     ml_oom_report_release(&report);
     ml_fragmentation_release(&found);
     ml_buf_release(&out);

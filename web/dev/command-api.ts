@@ -1,8 +1,6 @@
 /* For development: answers /api/* as `memledger view` does, by running the command.
  *
- * MEMLEDGER is the command, MEMLEDGER_FILES the traces, separated by colons. The headers are those of
- * the real server, so that a violation of its content security policy shows up here (in `vite
- * preview`; the development server itself injects styles and cannot have it).
+ * MEMLEDGER is the command, MEMLEDGER_FILES the traces, separated by colons.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -15,11 +13,9 @@ import type { Plugin } from 'vite';
 const command = process.env.MEMLEDGER ?? '../build/src/cli/memledger';
 const files = (process.env.MEMLEDGER_FILES ?? '').split(':').filter((path) => path !== '');
 const verbs = new Set([
-  'compare', 'events', 'fragmentation', 'layers', 'leaks', 'ledger', 'oom', 'plot', 'stats', 'steps',
+  'blocks', 'compare', 'events', 'fragmentation', 'layers', 'leaks', 'ledger', 'oom', 'plot', 'stats', 'steps',
   'summary', 'table', 'tree',
 ]);
-const policy =
-  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'";
 const outputMaxBytes = 256 * 1024 * 1024;
 
 function send(response: ServerResponse, status: number, body: string): void {
@@ -73,13 +69,6 @@ export function commandApi(): Plugin {
   return {
     name: 'memledger-command-api',
     configureServer(server) {
-      server.middlewares.use(answer);
-    },
-    configurePreviewServer(server) {
-      server.middlewares.use((_request, response, next) => {
-        response.setHeader('Content-Security-Policy', policy);
-        next();
-      });
       server.middlewares.use(answer);
     },
   };

@@ -9,6 +9,8 @@
 #include <string.h>
 
 #include "allocations.h"
+#include "block_choice.h"
+#include "block_columns.h"
 #include "breakdown_keys.h"
 #include "samples.h"
 #include "modules.h"
@@ -16,69 +18,28 @@
 
 #define OWNER_ROOM 128
 
-struct kept {
-    struct ml_allocation allocation;
-    uint64_t ordinal, life_ns;
+struct search {
+    const struct ml_trace *trace;
+    const struct ml_lifetimes_opts *opts;
+    struct ml_lifetimes *found;
+    struct ml_heaviest heaviest;
+    struct ml_neighbours near;
+    struct ml_block_columns rest;
 };
 
-/* A heap whose first entry is the next to drop. */
-struct largest {
-    size_t top;
-    ML_VEC(struct kept) heap;
-};
-
-static bool goes_before(const struct kept *a, const struct kept *b)
-{
-    if (a->allocation.size != b->allocation.size)
-        return a->allocation.size < b->allocation.size;
-    if (a->life_ns != b->life_ns)
-        return a->life_ns < b->life_ns;
-    return a->ordinal > b->ordinal;
-}
-
-static void sink(struct largest *l, size_t at)
-{
-    struct kept *heap = l->heap.items;
-
-    for (;;) {
-        size_t left = 2 * at + 1, least = at;
-        struct kept moved = heap[at];
-
-        for (size_t child = left; child < left + 2 && child < l->heap.len; child++)
-            if (goes_before(&heap[child], &heap[least]))
-                least = child;
-        if (least == at)
-            return;
-        heap[at] = heap[least];
-        heap[least] = moved;
-        at = least;
-    }
-}
-
-static int offer(struct largest *l, struct kept one)
-{
-    if (l->heap.len < l->top) {
-        int r = ml_vec_push(&l->heap, one);
-
-        for (size_t i = l->heap.len / 2 + 1; r == 0 && i-- > 0 && l->heap.len == l->top;)
-            sink(l, i);
-        return r;
-    }
-    if (l->top == 0 || goes_before(&one, &l->heap.items[0]))
-        return 0;
-    l->heap.items[0] = one;
-    sink(l, 0);
-    return 0;
-}
+/* ---- Choosing blocks ----------------------------------------------------- */
 
 static uint64_t end_of(const struct ml_lifetimes *of, const struct ml_allocation *a)
 {
-    return a->ended ? a->end_ns : of->duration_ns;
+    /* A damaged file may be out of order. */
+    return ml_max_u64(a->ended ? a->end_ns : of->duration_ns, a->time_ns);
 }
 
-static bool is_shown(const struct ml_lifetimes *of, const struct ml_allocation *a)
+static bool is_live(const struct search *s, const struct ml_allocation *a)
 {
-    return a->counted && a->time_ns <= of->to_ns && end_of(of, a) >= of->from_ns;
+    if (s->opts->one_moment)
+        return a->time_ns <= s->found->from_ns && (!a->ended || a->end_ns > s->found->from_ns);
+    return a->time_ns <= s->found->to_ns && end_of(s->found, a) >= s->found->from_ns;
 }
 
 static bool is_on(const struct ml_trace *trace, const struct ml_allocation *a, const char *device)
@@ -88,26 +49,73 @@ static bool is_on(const struct ml_trace *trace, const struct ml_allocation *a, c
                         device);
 }
 
-static int find_largest(const struct ml_trace *trace, struct largest *l, const char *device,
-                        struct ml_lifetimes *ret, struct ml_error *err)
+static bool is_of(const struct ml_trace *trace, const struct ml_allocation *a, uint32_t pid)
+{
+    return pid == 0 ||
+           ml_trace_process(trace, ml_trace_thread(trace, a->thread)->process)->pid == pid;
+}
+
+static bool is_wanted(const struct search *s, const struct ml_allocation *a)
+{
+    return a->counted && a->size >= s->opts->min_bytes && is_live(s, a) &&
+           is_on(s->trace, a, s->opts->device) && is_of(s->trace, a, s->opts->pid);
+}
+
+/* The area in the picture, or the size. */
+static double weight_of(const struct search *s, const struct ml_allocation *a)
+{
+    uint64_t from = ml_max_u64(a->time_ns, s->found->from_ns), to = end_of(s->found, a);
+
+    if (s->opts->columns == 0)
+        return (double)a->size;
+    to = to < s->found->to_ns ? to : s->found->to_ns;
+    return (double)a->size * ((double)(to - from) + s->rest.column_ns);
+}
+
+static void leave_out(struct search *s, const struct ml_allocation *a)
+{
+    s->found->rest_blocks++;
+    s->found->rest_bytes += a->size;
+    if (s->opts->columns)
+        ml_block_columns_add(&s->rest, a->size, a->time_ns, end_of(s->found, a));
+}
+
+static int consider(struct search *s, const struct ml_allocation *a)
+{
+    struct ml_candidate dropped, one = {.allocation = *a,
+                                        .weight = weight_of(s, a),
+                                        .ordinal = s->found->blocks,
+                                        .life_ns = end_of(s->found, a) - a->time_ns};
+    int r = 0;
+
+    s->found->blocks++;
+    s->found->bytes += a->size;
+    if (s->opts->near)
+        r = ml_neighbours_offer(&s->near, s->trace, &one);
+    else
+        r = ml_heaviest_offer(&s->heaviest, &one, &dropped);
+    if (r == 1)
+        leave_out(s, &dropped.allocation);
+    return r < 0 ? r : 0;
+}
+
+static int choose(struct search *s, struct ml_error *err)
 {
     const struct ml_allocation *batch;
     struct ml_allocations *all = NULL;
-    uint64_t ordinal = 0;
-    int n = 0, r = ml_allocations_open(trace, &all, err);
+    int n = 0, r = ml_allocations_open(s->trace, &all, err);
 
     while (r == 0 && (n = ml_allocations_next(all, &batch, err)) > 0)
-        for (int i = 0; r == 0 && i < n; i++) {
-            if (!is_shown(ret, &batch[i]) || !is_on(trace, &batch[i], device))
-                continue;
-            ret->blocks++;
-            ret->bytes += batch[i].size;
-            r = offer(
-                l, (struct kept){batch[i], ordinal++, end_of(ret, &batch[i]) - batch[i].time_ns});
-        }
+        for (int i = 0; r == 0 && i < n; i++)
+            if (is_wanted(s, &batch[i]))
+                r = consider(s, &batch[i]);
+    if (r == 0 && n == 0)
+        s->found->health = ml_allocations_health(all);
     ml_allocations_free(all);
     return r < 0 ? r : n;
 }
+
+/* ---- Describing them ----------------------------------------------------- */
 
 static const char *copy_string(const struct ml_trace *trace, uint32_t string,
                                struct ml_arena *arena)
@@ -118,33 +126,43 @@ static const char *copy_string(const struct ml_trace *trace, uint32_t string,
     return ml_arena_dup(arena, text, len);
 }
 
-static int describe(const struct ml_trace *trace, struct ml_modules *modules,
-                    const struct kept *kept, struct ml_lifetimes *ret)
+static int describe(const struct search *s, struct ml_modules *modules,
+                    const struct ml_candidate *chosen)
 {
-    const struct ml_allocation *a = &kept->allocation;
+    const struct ml_allocation *a = &chosen->allocation;
     const struct ml_block block = {.scope = a->scope, .label = a->label, .category = a->category};
+    struct ml_arena *arena = &s->found->arena;
     int64_t module = ml_modules_of(modules, &block);
     char room[OWNER_ROOM];
-    const char *owner = ml_stack_owner(trace, a->stack, room, sizeof(room));
+    const char *owner = ml_stack_owner(s->trace, a->stack, room, sizeof(room));
     struct ml_lifetime one = {
+        .addr = a->addr,
         .bytes = a->size,
+        .requested_bytes = a->requested,
         .begin_ns = a->time_ns,
-        .end_ns = end_of(ret, a),
-        .ordinal = kept->ordinal,
+        .end_ns = end_of(s->found, a),
+        .ordinal = chosen->ordinal,
+        .stream = a->stream,
+        .space = a->space,
+        .thread = a->thread,
+        .scope = a->scope,
+        .stack = a->stack,
+        .phase = a->phase,
         .category = a->category,
         .ended = a->ended,
+        .has_stream = a->has_stream,
     };
 
     if (module < 0)
         return -ENOMEM;
-    one.label = a->label ? copy_string(trace, a->label, &ret->arena) : "";
-    one.module = ml_module_title(modules, (uint32_t)module, &ret->arena);
-    one.line = ml_line_text(trace, (uint32_t)ml_own_line(trace, a->stack), &ret->arena);
-    one.owner = ml_arena_dup(&ret->arena, owner, strlen(owner));
-    one.device = copy_string(trace, ml_trace_space(trace, a->space)->device, &ret->arena);
+    one.label = a->label ? copy_string(s->trace, a->label, arena) : "";
+    one.module = ml_module_title(modules, (uint32_t)module, arena);
+    one.line = ml_line_text(s->trace, (uint32_t)ml_own_line(s->trace, a->stack), arena);
+    one.owner = ml_arena_dup(arena, owner, strlen(owner));
+    one.device = copy_string(s->trace, ml_trace_space(s->trace, a->space)->device, arena);
     if (!one.label || !one.module || !one.line || !one.owner || !one.device)
         return -ENOMEM;
-    return ml_vec_push(&ret->list, one);
+    return ml_vec_push(&s->found->list, one);
 }
 
 static int earliest_first(const void *a, const void *b)
@@ -156,35 +174,83 @@ static int earliest_first(const void *a, const void *b)
     return x->ordinal < y->ordinal ? -1 : x->ordinal > y->ordinal;
 }
 
+static int describe_near(const struct search *s, struct ml_modules *modules)
+{
+    const struct ml_neighbourhood *found = ml_neighbours_found(&s->near);
+    int r = found && found->has_below ? describe(s, modules, &found->below) : 0;
+
+    if (r == 0 && found)
+        r = describe(s, modules, &found->at);
+    if (r == 0 && found && found->has_above)
+        r = describe(s, modules, &found->above);
+    return r;
+}
+
+static int describe_chosen(const struct search *s)
+{
+    struct ml_modules modules;
+    int r = ml_modules_init(&modules, s->trace);
+
+    if (r == 0 && s->opts->near)
+        r = describe_near(s, &modules);
+    for (size_t i = 0; r == 0 && i < s->heaviest.list.len; i++)
+        r = describe(s, &modules, &s->heaviest.list.items[i]);
+    if (!s->opts->near)
+        ml_vec_sort(&s->found->list, earliest_first);
+    ml_modules_release(&modules);
+    return r;
+}
+
+static int add_up_rest(struct search *s)
+{
+    int r = 0;
+
+    for (size_t i = 0; r == 0 && i < s->rest.parts.len; i++)
+        r = ml_vec_push(&s->found->rest_columns, 0);
+    if (r == 0)
+        ml_block_columns_means(&s->rest, s->found->rest_columns.items);
+    return r;
+}
+
+/* ---- The whole ------------------------------------------------------------- */
+
 int ml_lifetimes(const struct ml_trace *trace, const struct ml_lifetimes_opts *opts,
                  struct ml_lifetimes *ret, struct ml_error *err)
 {
-    struct largest largest = {.top = opts->top};
+    struct search s = {.trace = trace,
+                       .opts = opts,
+                       .found = ret,
+                       .heaviest = {.top = opts->top},
+                       .near = {.addr = opts->near ? *opts->near : 0}};
     uint64_t run_ns = ml_trace_info(trace)->end_ns;
-    struct ml_modules modules = {0};
-    int r;
+    int r = 0;
 
     *ret = (struct ml_lifetimes){
         .duration_ns = run_ns,
         .from_ns = opts->from_ns,
         .to_ns = opts->to_ns && opts->to_ns < run_ns ? opts->to_ns : run_ns,
     };
-    r = find_largest(trace, &largest, opts->device, ret, err);
+    if (opts->columns)
+        r = ml_block_columns_init(&s.rest, ret->from_ns, ml_max_u64(ret->to_ns, ret->from_ns + 1),
+                                  opts->columns);
     if (r == 0)
-        r = ml_modules_init(&modules, trace);
-    for (size_t i = 0; r == 0 && i < largest.heap.len; i++)
-        r = describe(trace, &modules, &largest.heap.items[i], ret);
-    ml_vec_sort(&ret->list, earliest_first);
+        r = choose(&s, err);
+    if (r == 0)
+        r = describe_chosen(&s);
+    if (r == 0)
+        r = add_up_rest(&s);
     if (r < 0 && err->text[0] == '\0')
         ml_error_set(err, r, "out of memory");
-    ml_modules_release(&modules);
-    ml_vec_release(&largest.heap);
+    ml_heaviest_release(&s.heaviest);
+    ml_neighbours_release(&s.near);
+    ml_block_columns_release(&s.rest);
     return r;
 }
 
 void ml_lifetimes_release(struct ml_lifetimes *lifetimes)
 {
     ml_vec_release(&lifetimes->list);
+    ml_vec_release(&lifetimes->rest_columns);
     ml_arena_release(&lifetimes->arena);
     *lifetimes = (struct ml_lifetimes){0};
 }

@@ -16,26 +16,39 @@ struct ml_lifetime {
     const char *line;   /* of the program's own Python code; "" for none */
     const char *owner; /* the library or program that made the request, "unknown" (stack_owner.h) */
     const char *device;
-    uint64_t bytes;
+    uint64_t addr, bytes, requested_bytes;
     uint64_t begin_ns, end_ns; /* the end of the run if it was not freed */
     uint64_t ordinal;          /* in the order of ml_allocations */
+    uint64_t stream;
+    uint32_t space, thread, scope, stack, phase; /* numbers of definitions in the trace */
     uint8_t category;
-    bool ended;
+    bool ended, has_stream;
 };
 
 struct ml_lifetimes {
     struct ml_arena arena;
+    struct ml_health health; /* of the trace */
     uint64_t from_ns, to_ns; /* the time window, at most the run */
     uint64_t duration_ns;    /* of the run */
     uint64_t blocks;         /* all counted allocations */
     uint64_t bytes;
-    ML_VEC(struct ml_lifetime) list; /* by start */
+    ML_VEC(struct ml_lifetime) list; /* by start; neighbours by address */
+    uint64_t rest_blocks;            /* those that are not listed */
+    uint64_t rest_bytes;
+    ML_VEC(uint64_t) rest_columns; /* their mean bytes in each column */
 };
 
 struct ml_lifetimes_opts {
     size_t top;              /* among blocks of equal size the longest-lived */
     uint64_t from_ns, to_ns; /* only blocks that were live in this window; 0: to the end */
+    bool one_moment;         /* only blocks that were live at `from_ns` */
     const char *device;      /* only blocks on it; NULL: all */
+    uint32_t pid;            /* only blocks of this process; 0: all */
+    uint64_t min_bytes;      /* only blocks of this size or larger */
+    /* For a picture with so many columns: the blocks that take most of its area, at least a column
+     * each, and the others added up for each column. 0: the largest blocks. */
+    size_t columns;
+    const uint64_t *near; /* only the block at this address, and those beside it at `from_ns` */
 };
 
 /* @ret    to be released, after a failure too

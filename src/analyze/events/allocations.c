@@ -16,8 +16,9 @@
 /* Facts that a block's entry in the live table lacks. */
 struct birth {
     uint64_t addr, time_ns; /* identify the block; parts of blocks have no such entry */
-    uint64_t size, requested, ordinal;
+    uint64_t size, requested, ordinal, stream;
     uint32_t phase;
+    bool has_stream;
 };
 
 /* A block that a thread is resizing ends only if the resize succeeds. */
@@ -37,8 +38,10 @@ struct ml_allocations {
     bool at_end;
     uint64_t born;      /* so far */
     uint64_t requested; /* by the event being fed; 0: unknown */
-    size_t next_left;   /* entry of the live table, at the end */
-    int failed;         /* in a callback */
+    uint64_t stream;    /* of that event, if it has one */
+    bool has_stream;
+    size_t next_left; /* entry of the live table, at the end */
+    int failed;       /* in a callback */
 };
 
 static struct ml_allocation describe(const struct ml_allocations *a, const struct ml_block *block)
@@ -68,6 +71,8 @@ static struct ml_allocation describe(const struct ml_allocations *a, const struc
             ret.requested = birth->requested;
             ret.phase = birth->phase;
             ret.ordinal = birth->ordinal;
+            ret.stream = birth->stream;
+            ret.has_stream = birth->has_stream;
         }
     }
     return ret;
@@ -128,6 +133,8 @@ static void on_open(void *ctx, const struct ml_block *block)
         .size = block->size,
         .requested = a->requested ? a->requested : block->size,
         .ordinal = a->born++,
+        .stream = a->stream,
+        .has_stream = a->has_stream,
         .phase = (uint32_t)phase,
     };
 }
@@ -138,7 +145,9 @@ static int feed(struct ml_allocations *a, const struct ml_event *event)
 
     if (a->moving.len > 0)
         r = settle_move(a, event->thread, event->kind == ML_MOVE_FAILED);
-    a->requested = event->kind == ML_ALLOC_EX ? event->args[0] : 0;
+    a->has_stream = event->kind == ML_ALLOC_EX;
+    a->requested = a->has_stream ? event->args[0] : 0;
+    a->stream = a->has_stream ? event->args[1] : 0;
     if (r == 0)
         r = ml_replay_feed(&a->replay, event);
     if (r == 0 && event->kind == ML_MARK && event->args[0] == MEMLEDGER_MARK_PHASE)
@@ -186,6 +195,11 @@ int ml_allocations_next(struct ml_allocations *a, const struct ml_allocation **r
         r = read_some(a, err);
     *ret = a->batch.items;
     return r < 0 ? r : (int)a->batch.len;
+}
+
+struct ml_health ml_allocations_health(const struct ml_allocations *a)
+{
+    return ml_health_of(&a->replay);
 }
 
 int ml_allocations_open(const struct ml_trace *trace, struct ml_allocations **ret,

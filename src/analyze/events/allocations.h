@@ -14,6 +14,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "health.h"
 #include "trace.h"
 
 #define ML_NO_ORDINAL UINT64_MAX
@@ -32,7 +33,9 @@ struct ml_allocation {
     uint32_t label;   /* string, 0: none */
     uint32_t phase;   /* string: the last mark of a phase in its process, 0: none */
     uint64_t ordinal; /* in the order of allocation; ML_NO_ORDINAL for a part of a block */
+    uint64_t stream;  /* of the device, if known */
     uint8_t category;
+    bool has_stream;
     bool ended;
     bool counted; /* part of the totals: see replay.h */
 };
@@ -48,5 +51,8 @@ void ml_allocations_free(struct ml_allocations *a);
  * @return their number, 0 at the end, or negative errno */
 int ml_allocations_next(struct ml_allocations *a, const struct ml_allocation **ret,
                         struct ml_error *err);
+
+/* The health of the part of the trace that was read. */
+struct ml_health ml_allocations_health(const struct ml_allocations *a);
 
 #endif

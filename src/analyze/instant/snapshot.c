@@ -119,14 +119,28 @@ void ml_snapshot_begin(const struct ml_trace *trace, struct ml_snapshot *ret)
     ret->host = copy_setting(trace, "host", &ret->arena);
 }
 
+static int check_process(const struct ml_trace *trace, uint32_t pid, struct ml_error *err)
+{
+    for (uint32_t i = 0; pid && i < ml_trace_processes(trace); i++)
+        if (ml_trace_process(trace, i)->pid == pid)
+            return 0;
+    return pid ? ml_error_set(err, -ENOENT,
+                              "there is no process %u in this trace; memledger summary lists them",
+                              pid)
+               : 0;
+}
+
 int ml_snapshot(const struct ml_trace *trace, const struct ml_snapshot_opts *opts,
                 struct ml_snapshot *ret, struct ml_replay *ret_replay, struct ml_error *err)
 {
     int r;
 
     ml_snapshot_begin(trace, ret);
+    ret->pid = opts->pid;
     *ret_replay = (struct ml_replay){0};
-    r = ml_instant_find_capped(trace, &opts->at, opts->device, opts->caps, &ret->instant, err);
+    r = check_process(trace, opts->pid, err);
+    if (r == 0)
+        r = ml_instant_find_capped(trace, &opts->at, opts->device, opts->caps, &ret->instant, err);
     if (r < 0)
         return r;
     r = opts->caps ? -ENOENT : freeze_from_checkpoint(trace, opts, ret, ret_replay, err);
@@ -157,14 +171,27 @@ void ml_snapshot_release(struct ml_snapshot *snapshot)
     *snapshot = (struct ml_snapshot){0};
 }
 
+static bool is_in(const struct ml_snapshot *snapshot, const struct ml_replay *replay,
+                  const struct ml_block *block)
+{
+    const struct ml_replay_space *space = &replay->spaces.items[block->space];
+    uint32_t process;
+
+    if (snapshot->device_index >= 0 && space->device != snapshot->device_index)
+        return false;
+    if (snapshot->pid == 0)
+        return true;
+    process = ml_trace_space(replay->trace, space->number)->process;
+    return ml_trace_process(replay->trace, process)->pid == snapshot->pid;
+}
+
 const struct ml_block *ml_snapshot_next(const struct ml_snapshot *snapshot,
                                         const struct ml_replay *replay, size_t *cursor)
 {
     const struct ml_block *block;
 
     while ((block = ml_replay_next(replay, false, cursor)))
-        if (snapshot->device_index < 0 ||
-            replay->spaces.items[block->space].device == snapshot->device_index)
+        if (is_in(snapshot, replay, block))
             return block;
     return NULL;
 }

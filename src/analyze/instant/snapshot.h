@@ -14,7 +14,8 @@
 
 struct ml_snapshot_opts {
     struct ml_at at;
-    const char *device;               /* "cuda:0", "0" for short, "cpu"; NULL: all */
+    const char *device; /* "cuda:0", "0" for short, "cpu"; NULL: all */
+    uint32_t pid;       /* only blocks of this process; 0: all. The instant is the run's */
     const struct ml_level_caps *caps; /* NULL: none */
 };
 
@@ -26,6 +27,7 @@ struct ml_snapshot {
     struct ml_instant instant;
     const char *device;     /* NULL: all */
     int64_t device_index;   /* -1: all; ML_NOWHERE: a device without memory */
+    uint32_t pid;           /* 0: all */
     uint64_t bytes, blocks; /* live at the instant, in counted spaces */
     uint64_t file_bytes;    /* of them in mapped files, see ML_FILES_DEVICE */
 };
@@ -34,7 +36,7 @@ struct ml_snapshot {
  * once up to the instant. If the trace has checkpoints, and no caps, only the stretch between one
  * of them and the instant is read; the peaks and refusals of one device take one pass to find.
  * @ret_replay  frozen there; to be released, after a failure too, as is `ret`
- * @return 0 or negative errno, see ml_instant_find */
+ * @return 0; -ENOENT without such a process; or negative errno, see ml_instant_find */
 int ml_snapshot(const struct ml_trace *trace, const struct ml_snapshot_opts *opts,
                 struct ml_snapshot *ret, struct ml_replay *ret_replay, struct ml_error *err);
 

@@ -21,6 +21,7 @@ extern const struct ml_verb ml_verb_steps;
 extern const struct ml_verb ml_verb_leaks;
 extern const struct ml_verb ml_verb_stats;
 extern const struct ml_verb ml_verb_events;
+extern const struct ml_verb ml_verb_blocks;
 extern const struct ml_verb ml_verb_oom;
 extern const struct ml_verb ml_verb_fragmentation;
 extern const struct ml_verb ml_verb_compare;

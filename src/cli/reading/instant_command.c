@@ -42,7 +42,7 @@ int ml_instant_run(const struct ml_verb *verb, ml_instant_fn *report, const void
                    char **argv, int first)
 {
     const struct ml_instant_opts *own = opts;
-    struct ml_snapshot_opts snapshot = {.device = own->device};
+    struct ml_snapshot_opts snapshot = {.device = own->device, .pid = (uint32_t)own->process};
     const char *file;
     struct ml_trace *trace;
     int status = ml_instant_parse(verb, own->at, &snapshot.at);

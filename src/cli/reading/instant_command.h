@@ -14,6 +14,7 @@
 struct ml_instant_opts {
     struct ml_report_opts report;
     const char *at, *device;
+    int64_t process; /* 0: all */
     int checkpoints; /* enum ml_checkpoint_use */
 };
 
@@ -40,6 +41,13 @@ extern const char *const ml_checkpoint_choices[];
         .name = "device", .type = ML_OPT_STRING,                                                   \
         .offset = offsetof(struct ml_instant_opts, device), .value_name = "NAME",                  \
         .help = "show only this device: cuda:0 (or 0), cpu for the host"                           \
+    }
+
+#define ML_OPTION_PROCESS                                                                          \
+    {                                                                                              \
+        .name = "process", .type = ML_OPT_INT,                                                     \
+        .offset = offsetof(struct ml_instant_opts, process), .value_name = "PID",                  \
+        .help = "show only blocks of this process", .min = 1, .max = UINT32_MAX                    \
     }
 
 /* Appends the command's report to `out`, as text or JSON.

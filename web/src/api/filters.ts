@@ -8,8 +8,8 @@ import type { State } from '../state/state';
 export type Filter = 'device' | 'process';
 
 const supported: Record<Filter, readonly string[]> = {
-  device: ['fragmentation', 'layers', 'leaks', 'ledger', 'oom', 'plot', 'table', 'tree'],
-  process: ['leaks'],
+  device: ['blocks', 'fragmentation', 'layers', 'leaks', 'ledger', 'oom', 'plot', 'table', 'table --temporary', 'tree'],
+  process: ['blocks', 'layers', 'leaks', 'table', 'tree'],
 };
 
 function isSupported(filter: Filter, verb: string): boolean {

@@ -163,8 +163,10 @@ export interface Steps extends Report {
 
 export interface Frame {
   function: string | null;
-  file: string | null;
-  line: number | null;
+  file?: string | null;
+  line?: number | null;
+  library?: string;
+  offset?: number;
 }
 
 export interface Leak {
@@ -281,5 +283,33 @@ export interface Summary extends Report {
   out_of_memory: number;
   by_device: { device: string; peak_bytes: Bytes; peak_time_ns: number; never_freed_bytes: Bytes; allocations: number; frees: number }[];
   by_category: { category: string; at_peak_bytes: Bytes; at_peak_percent: number; at_peak_blocks: number; peak_bytes: Bytes; never_freed_bytes: Bytes }[];
-  processes: { pid: number; command: string; threads: number; peak_bytes: Bytes; peak_time_ns: number; never_freed_bytes: Bytes; ended: string | null; exit_code: number | null }[];
+  processes: {
+    pid: number;
+    command: string;
+    threads: number;
+    start_ns: number;
+    end_ns: number | null;
+    ended: string | null;
+    exit_code: number | null;
+    signal: number | string | null;
+    allocations: number;
+    allocated_bytes: Bytes;
+    peak_bytes: Bytes;
+    peak_time_ns: number;
+    never_freed_bytes: Bytes;
+  }[];
+}
+
+export interface Stats {
+  thread_count: number;
+  threads: {
+    pid: number;
+    tid: number;
+    name: string;
+    events: number;
+    allocations: number;
+    allocated_bytes: Bytes;
+    frees: number;
+    temporary_allocations: number;
+  }[];
 }

@@ -7,6 +7,7 @@ import { excerptOfPage } from '../api/embedded';
 import { listFiles, sendFile, type Change } from '../api/files';
 import { fileQuery } from '../api/filters';
 import type { FileState, Summary, TraceFile } from '../api/types';
+import { BlocksView } from '../blocks/view';
 import { button, h } from '../dom/element';
 import { replaceContent } from '../dom/focus';
 import { Latest } from '../dom/latest';
@@ -20,17 +21,23 @@ import { compareView } from '../views/compare';
 import { healthSentences } from '../views/health';
 import { leaksView } from '../views/leaks';
 import { oomView } from '../views/oom';
+import { processesView } from '../views/processes';
+import { stacksView } from '../views/stacks';
 import { stepsView } from '../views/steps';
 import { summaryView } from '../views/summary';
 import { takeDrops } from './drop';
 import { excerptNotice } from './excerpt-notice';
 import { Follower } from './follow';
 import { header } from './header';
+import { listenForMoments } from './moment-keys';
 import { startPage } from './start-page';
 
 const tabs: readonly { name: View; text: string }[] = [
   { name: 'timeline', text: 'Timeline' },
+  { name: 'blocks', text: 'Blocks' },
+  { name: 'stacks', text: 'Stacks' },
   { name: 'summary', text: 'Summary' },
+  { name: 'processes', text: 'Processes' },
   { name: 'steps', text: 'Steps' },
   { name: 'leaks', text: 'Leaks' },
   { name: 'oom', text: 'Out of memory' },
@@ -40,6 +47,7 @@ const tabs: readonly { name: View; text: string }[] = [
 type Changed = ReadonlySet<keyof State>;
 
 const timelineReloads: readonly (keyof State)[] = ['view', 'file', 'salvage', 'by', 'device', 'process'];
+const blocksReloads: readonly (keyof State)[] = ['view', 'file', 'salvage', 'layout', 'device', 'process', 'search', 'at'];
 const instantReloads: readonly (keyof State)[] = ['at', 'base', 'panel', 'keys', 'search'];
 
 function touches(changed: Changed, keys: readonly (keyof State)[]): boolean {
@@ -56,6 +64,7 @@ export class App {
   private readonly tabs: Tabs<View>;
   private readonly timeline: TimelineView;
   private readonly follower = new Follower((change, state) => this.follow(change, state), (error) => this.lose(error));
+  private readonly blocks: BlocksView;
   private files: readonly TraceFile[] = [];
   private shown = -1; // the file whose header is on the page
   private isEmbedded = false;
@@ -63,10 +72,12 @@ export class App {
   constructor(private readonly store: Store) {
     this.tabs = new Tabs('Views', tabs, 'main', (view) => store.update({ view }));
     this.timeline = new TimelineView(store);
+    this.blocks = new BlocksView(store);
     place('views').append(this.tabs.element);
     place('skip').addEventListener('click', (event) => this.skip(event));
     store.onChange((_state, changed) => this.changed(changed));
     onThemeChange(() => this.restyle());
+    listenForMoments(store);
   }
 
   async start(): Promise<void> {
@@ -127,12 +138,21 @@ export class App {
 
   private changed(changed: Changed): void {
     if (touches(changed, ['file', 'salvage'])) void this.openFile();
-    if (this.store.state.view !== 'timeline') this.show();
-    else if (touches(changed, timelineReloads)) this.show();
-    else {
-      if (touches(changed, ['from', 'to'])) this.timeline.showRange();
-      if (touches(changed, instantReloads)) this.timeline.showInstant();
-    }
+    if (this.store.state.view === 'timeline') this.timelineChanged(changed);
+    else if (this.store.state.view === 'blocks') this.blocksChanged(changed);
+    else this.show();
+  }
+
+  private timelineChanged(changed: Changed): void {
+    if (touches(changed, timelineReloads)) return this.show();
+    if (touches(changed, ['from', 'to'])) this.timeline.showRange();
+    if (touches(changed, instantReloads)) this.timeline.showInstant();
+  }
+
+  private blocksChanged(changed: Changed): void {
+    if (touches(changed, blocksReloads)) return this.show();
+    if (touches(changed, ['from', 'to'])) this.blocks.showRange();
+    if (touches(changed, ['block'])) this.blocks.showDetail();
   }
 
   /* The header is complete once the summary names devices and processes. */
@@ -186,11 +206,15 @@ export class App {
   private async showView(view: View): Promise<void> {
     const isShown = await this.latest.show(() => this.makeView(view));
     if (isShown && view === 'timeline') await this.timeline.load();
+    if (isShown && view === 'blocks') this.blocks.load();
   }
 
   private makeView(view: View): Promise<HTMLElement> {
     switch (view) {
       case 'timeline': return Promise.resolve(this.timeline.element);
+      case 'blocks': return Promise.resolve(this.blocks.element);
+      case 'stacks': return stacksView(this.store);
+      case 'processes': return processesView(this.store);
       case 'summary': return summaryView(this.store);
       case 'steps': return stepsView(this.store);
       case 'leaks': return leaksView(this.store);
@@ -201,5 +225,7 @@ export class App {
 
   private restyle(): void {
     if (this.store.state.view === 'timeline') this.timeline.redraw();
+    else if (this.store.state.view === 'blocks') this.blocks.redraw();
+    else this.show(); // flame graphs
   }
 }

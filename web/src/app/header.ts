@@ -10,7 +10,7 @@ import { chooseTheme, themeChoice, type Choice as Theme } from '../theme/theme';
 const searchDelayMs = 200;
 
 function searchField(store: Store): HTMLElement {
-  const input = h('input', { type: 'search', name: 'search', placeholder: 'module, label …', value: store.state.search, spellcheck: 'false' });
+  const input = h('input', { type: 'search', name: 'search', placeholder: 'name, file:line, >1MiB', value: store.state.search, spellcheck: 'false' });
   let timer = 0;
 
   input.addEventListener('input', () => {
@@ -42,7 +42,9 @@ function themeSwitch(): HTMLElement {
 export function header(store: Store, files: readonly TraceFile[], summary: Summary | null): HTMLElement[] {
   const traces = files.filter((file) => !file.listed || file.id === store.state.file).map((file) => ({ value: String(file.id), text: file.name }));
   const devices = (summary?.by_device ?? []).map(({ device }) => ({ value: device, text: device }));
-  const processes = (summary?.processes ?? []).map((p) => ({ value: String(p.pid), text: `${p.pid} ${p.command}` }));
+  // A process that replaced its program has one number and several commands.
+  const commands = new Map((summary?.processes ?? []).map(({ pid, command }) => [String(pid), command]));
+  const processes = [...commands].map(([pid, command]) => ({ value: pid, text: `${pid} ${command}` }));
   const choose = (id: string) =>
     store.update({ file: Number(id), from: null, to: null, at: 'peak', base: '', device: '', process: '', salvage: false });
   const parts = [

@@ -14,6 +14,7 @@ export interface Column<Row> {
   value: (row: Row) => Value; // to sort by and to copy
   text: (row: Row) => string;
   exact?: (row: Row) => string; // on hover
+  isSize?: boolean; // bytes, which a search for a size compares
 }
 
 type Get<Row> = (row: Row) => number | null;
@@ -35,7 +36,7 @@ function withExact<Row>(column: Column<Row>, get: Get<Row>): Column<Row> {
 }
 
 export function bytesColumn<Row>(title: string, get: Get<Row>): Column<Row> {
-  return withExact(numeric(title, get, formatBytes), get);
+  return { ...withExact(numeric(title, get, formatBytes), get), isSize: true };
 }
 
 /* Empty for nothing: most categories of most modules are. */

@@ -2,6 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+import { sizeTest } from '../format/size-search';
 import type { Column, Value } from './columns';
 
 export interface Order {
@@ -28,10 +29,13 @@ export function contains(text: string | null, search: string): boolean {
   return search === '' || (text ?? '').toLowerCase().includes(search.toLowerCase());
 }
 
-/* Rows with a name that contains the text. */
+/* Rows with a name that contains the text, or of the size that it describes. */
 export function searchRows<Row>(rows: readonly Row[], columns: readonly Column<Row>[], search: string): Row[] {
   const names = columns.filter((column) => !column.numeric);
+  const isWanted = sizeTest(search);
+  const size = columns.find((column) => column.isSize);
 
+  if (isWanted && size) return rows.filter((row) => isWanted(Number(size.value(row) ?? 0)));
   if (search === '' || names.length === 0) return [...rows];
   return rows.filter((row) => names.some((column) => contains(column.text(row), search)));
 }

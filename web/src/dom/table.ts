@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 import { toCsv } from '../format/csv';
+import { sizeTest } from '../format/size-search';
 import type { Column } from './columns';
 import { button, h } from './element';
 import { searchRows, sortRows, type Order } from './sort';
@@ -63,7 +64,7 @@ export class DataTable<Row> {
     const { rows, search } = this.options;
 
     if (hidden > 0) return [button(`Show ${hidden} more`, () => this.showAll())];
-    if (found === 0 && rows.length > 0) return [document.createTextNode(`No name contains “${search}”.`)];
+    if (found === 0 && rows.length > 0) return [document.createTextNode(sizeTest(search ?? '') ? `No row has a size of ${search}.` : `No name contains “${search}”.`)];
     return [];
   }
 

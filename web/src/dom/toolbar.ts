@@ -1,4 +1,4 @@
-/* Beside each view: the commands that print its numbers, and buttons that copy them.
+/* Beside each view: the commands that print its numbers, and buttons that copy or save them.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -7,6 +7,7 @@ import { button, h } from './element';
 export interface Copies {
   csv?: () => string;
   json?: () => string;
+  saves?: readonly HTMLElement[]; // buttons that save the picture
 }
 
 async function copy(text: string, source: HTMLButtonElement): Promise<void> {
@@ -39,6 +40,7 @@ export function toolbar(commands: readonly string[], copies: Copies): HTMLElemen
 
   if (copies.csv) buttons.append(copyButton('Copy CSV', 'Copy the rows as comma-separated values', copies.csv));
   if (copies.json) buttons.append(copyButton('Copy JSON', 'Copy what the command prints with --json', copies.json));
+  buttons.append(...(copies.saves ?? []));
   const lines = commands.filter((line) => line !== '').map(commandLine);
   return h('div', { class: 'toolbar' }, h('div', { class: 'commands' }, ...lines), buttons);
 }

@@ -30,9 +30,9 @@ export function instantHeading(data: Instant): HTMLElement {
   return h('p', { class: 'heading' }, size, ` live in ${blocks} at `, when, instantName(data.instant));
 }
 
-export function panel(answer: Answer<unknown>, csv: (() => string) | null, ...content: (Node | null)[]): HTMLElement {
-  const copies: Copies = { json: () => JSON.stringify(answer.data, null, 2), ...(csv ? { csv } : {}) };
-  const body = h('div', { class: 'panel' }, toolbar([answer.command], copies));
+export function panel(answer: Answer<unknown>, copies: Copies, ...content: (Node | null)[]): HTMLElement {
+  const json = () => JSON.stringify(answer.data, null, 2);
+  const body = h('div', { class: 'panel' }, toolbar([answer.command], { json, ...copies }));
 
   body.append(...content.filter((node) => node !== null));
   return body;

@@ -59,5 +59,5 @@ export function ledgerPanel(answer: Answer<Ledger>, search: string): HTMLElement
   const tables = answer.data.devices.map((device) => deviceTable(device, search));
   const parts = answer.data.devices.flatMap((device, i) => [deviceHeading(device), tables[i]?.element ?? null]);
 
-  return panel(answer, () => tables.map((table) => table.csv()).join('\n'), ...parts);
+  return panel(answer, { csv: () => tables.map((table) => table.csv()).join('\n') }, ...parts);
 }

@@ -53,5 +53,5 @@ export function tablePanel(answer: Answer<Table>, search: string, chosen: (keys:
     search,
   });
 
-  return panel(answer, () => table.csv(), keyChooser(by, chosen), table.element, restSentence(answer.data));
+  return panel(answer, { csv: () => table.csv() }, keyChooser(by, chosen), table.element, restSentence(answer.data));
 }

@@ -173,8 +173,8 @@ class TreeGrid {
 export function treePanel(answer: Answer<Tree>, search: string): HTMLElement {
   const tree = answer.data;
 
-  if (tree.rows.length === 0) return panel(answer, null, nothing('Nothing was live at this moment.'));
+  if (tree.rows.length === 0) return panel(answer, {}, nothing('Nothing was live at this moment.'));
   const grid = new TreeGrid(tree, search);
   const remark = tree.from_scopes ? nothing('The trace has no modules; these are its scopes.') : null;
-  return panel(answer, () => grid.csv(), remark, grid.element);
+  return panel(answer, { csv: () => grid.csv() }, remark, grid.element);
 }

@@ -2,7 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-import { ask } from '../api/client';
+import { ApiError, ask, type Answer } from '../api/client';
 import { fileQuery, filtersIgnored } from '../api/filters';
 import type { Ledger, Table, Tree } from '../api/types';
 import { h } from '../dom/element';
@@ -36,6 +36,18 @@ function askTree(state: State, at: string) {
 
 function askTable(state: State, at: string, top: string) {
   return ask<Table>('table', fileQuery('table', state, [['at', at], ['by', state.keys.join(',')], ['top', top]]));
+}
+
+/* A trace without GPU memory has only the ledger of the host, which the command shows if asked for. */
+async function askLedger(state: State, at: string): Promise<Answer<Ledger>> {
+  const options = [['at', at]] as const;
+
+  try {
+    return await ask<Ledger>('ledger', fileQuery('ledger', state, options));
+  } catch (error) {
+    if (!(error instanceof ApiError) || !error.message.includes('--device cpu')) throw error;
+    return ask<Ledger>('ledger', fileQuery('ledger', { ...state, device: 'cpu' }, options));
+  }
 }
 
 export class InstantView {
@@ -96,7 +108,7 @@ export class InstantView {
       case 'icicle':
         return iciclePanel(await askTree(state, at), search);
       case 'ledger':
-        return ledgerPanel(await ask<Ledger>('ledger', fileQuery('ledger', state, [['at', at]])), search);
+        return ledgerPanel(await askLedger(state, at), search);
       case 'difference':
         if (base === '') return noDifference();
         return differencePanel(await askTable(state, base, groupsAll), await askTable(state, at, groupsAll), search, choose);

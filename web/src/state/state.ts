@@ -4,18 +4,22 @@
  */
 import { parseTimeOption } from '../format/time';
 
-export const views = ['timeline', 'summary', 'steps', 'leaks', 'oom', 'compare'] as const;
+export const views = ['timeline', 'blocks', 'stacks', 'summary', 'processes', 'steps', 'leaks', 'oom', 'compare'] as const;
 export const bandKeys = ['category', 'module', 'device'] as const;
 export const panels = ['tree', 'table', 'icicle', 'ledger', 'difference'] as const;
 export const groupKeys = [
   'module', 'category', 'label', 'scope', 'class', 'phase', 'thread', 'stack', 'line', 'device', 'space', 'process',
 ] as const;
 
+export const layouts = ['stacked', 'address', 'segments'] as const;
+export const stackSums = ['at', 'end', 'temporary'] as const;
 export const comparisons = ['entry', 'step', 'phase'] as const;
 
 export type View = (typeof views)[number];
 export type BandKey = (typeof bandKeys)[number];
 export type Panel = (typeof panels)[number];
+export type BlockLayout = (typeof layouts)[number];
+export type StackSum = (typeof stackSums)[number];
 export type Comparison = (typeof comparisons)[number];
 
 export interface State {
@@ -31,6 +35,9 @@ export interface State {
   base: string; // the other moment of a difference; empty: none
   panel: Panel;
   keys: string[]; // of the table
+  layout: BlockLayout;
+  block: string; // the chosen block: address, moment, process
+  sum: StackSum; // stacks: live at the chosen moment, at the end, or freed quickly
   device: string;
   process: string;
   search: string;
@@ -49,6 +56,9 @@ export const initialState: State = {
   base: '',
   panel: 'tree',
   keys: ['module', 'category'],
+  layout: 'stacked',
+  block: '',
+  sum: 'at',
   device: '',
   process: '',
   search: '',
@@ -65,6 +75,16 @@ function whole(text: string | null): number | null {
 /* Instants that --at accepts; anything else in an address is ignored. */
 export function isInstant(text: string): boolean {
   return /^(peak|end|oom(:\d{1,9})?|step:\d{1,12}(:end)?)$/.test(text) || parseTimeOption(text) !== null;
+}
+
+/* "0x7f00@12ns@4000": an address, a moment and a process */
+export function isBlock(text: string): boolean {
+  return parseBlock(text) !== null;
+}
+
+export function parseBlock(text: string): { address: number; at: string; pid: string } | null {
+  const match = /^(0x[0-9a-f]{1,13})@(\d{1,16}ns)@(\d{1,10})$/.exec(text);
+  return match ? { address: Number(match[1]), at: match[2] as string, pid: match[3] as string } : null;
 }
 
 function instant(text: string | null, absent: string): string {
@@ -96,6 +116,9 @@ export function parseState(hash: string): State {
     base: instant(q.get('base'), initialState.base),
     panel: among(panels, q.get('panel'), initialState.panel),
     keys: keysOf(q.get('keys')),
+    layout: among(layouts, q.get('layout'), initialState.layout),
+    block: isBlock(q.get('block') ?? '') ? (q.get('block') ?? '') : '',
+    sum: among(stackSums, q.get('sum'), initialState.sum),
     device: q.get('device') ?? '',
     process: q.get('process') ?? '',
     search: q.get('search') ?? '',

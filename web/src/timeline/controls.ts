@@ -5,12 +5,14 @@
 import type { Answer } from '../api/client';
 import type { Plot } from '../api/types';
 import { button, h, select } from '../dom/element';
+import { saveButtons } from '../dom/save';
 import { toolbar } from '../dom/toolbar';
 import { bandKeys, type BandKey } from '../state/state';
 import { bandsCsv } from './bands-csv';
 import type { ChartContent } from './chart';
 import type { Action } from './keys';
 import { keysHelp } from './keys-help';
+import { timelinePicture } from './picture';
 
 export class Controls {
   readonly element: HTMLElement;
@@ -32,8 +34,12 @@ export class Controls {
     );
   }
 
-  show({ command, data }: Answer<Plot>, { layers }: ChartContent, by: BandKey): void {
-    const copies = { csv: () => bandsCsv(data, layers), json: () => JSON.stringify(data, null, 2) };
+  show({ command, data }: Answer<Plot>, content: ChartContent, by: BandKey): void {
+    const copies = {
+      csv: () => bandsCsv(data, content.layers),
+      json: () => JSON.stringify(data, null, 2),
+      saves: saveButtons(timelinePicture(content)),
+    };
     const list = this.by.querySelector('select');
 
     if (list) list.value = by;

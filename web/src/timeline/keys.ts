@@ -36,6 +36,13 @@ export function actionOf(event: Pick<KeyboardEvent, 'key' | 'ctrlKey' | 'altKey'
   return bindings.find((binding) => binding.keys.includes(event.key))?.action ?? null;
 }
 
+/* Keys that choose a moment; they work in all views that show one. */
+const momentActions: readonly Action[] = ['peak', 'end', 'oom', 'next-step', 'previous-step'];
+
+export function isMomentAction(action: Action | null): action is Action {
+  return action !== null && momentActions.includes(action);
+}
+
 interface Peak {
   step: number;
   peak_time_ns: number;

@@ -15,10 +15,11 @@ export interface Framed {
   answer: Answer<unknown>;
   state: State;
   csv?: () => string;
+  saves?: readonly HTMLElement[];
 }
 
-export function framed({ verb, title, answer, state, csv }: Framed, ...content: (Node | null)[]): HTMLElement {
-  const copies: Copies = { json: () => JSON.stringify(answer.data, null, 2), ...(csv ? { csv } : {}) };
+export function framed({ verb, title, answer, state, csv, saves }: Framed, ...content: (Node | null)[]): HTMLElement {
+  const copies: Copies = { json: () => JSON.stringify(answer.data, null, 2), ...(csv ? { csv } : {}), ...(saves ? { saves } : {}) };
   const body = h('section', { class: 'view', 'aria-label': title }, h('h1', {}, title), toolbar([answer.command], copies));
 
   body.append(...[remarks(filtersIgnored(verb, state)), ...content].filter((node) => node !== null));

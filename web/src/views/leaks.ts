@@ -4,7 +4,7 @@
  */
 import { ask } from '../api/client';
 import { fileQuery } from '../api/filters';
-import type { Frame, Leak, Leaks } from '../api/types';
+import type { Leak, Leaks } from '../api/types';
 import { bytesColumn, changeColumn, textColumn, type Column } from '../dom/columns';
 import { h } from '../dom/element';
 import { nothing } from '../dom/notice';
@@ -12,6 +12,7 @@ import { DataTable } from '../dom/table';
 import { formatBytes, formatChange } from '../format/bytes';
 import type { Store } from '../state/store';
 import { framed } from './frame';
+import { frameText } from '../dom/stack-text';
 
 /* A run without steps is cut into slices. */
 function unitOf(data: Leaks): string {
@@ -20,14 +21,14 @@ function unitOf(data: Leaks): string {
 
 function unitsOf(data: Leaks): string {
   const kinds: Record<string, string> = { time: 'slices of equal time', events: 'slices of equally many events' };
-  return kinds[data.by_slices_of] ?? 'steps';
+  return kinds[data.by_slices_of] ?? (data.measured === 1 ? 'step' : 'steps');
 }
 
 function summary(data: Leaks): HTMLElement {
   const unit = unitOf(data);
   const change = data.bytes_per_step === 0 ? 'no change' : formatChange(data.bytes_per_step);
   const text =
-    `${data.measured} ${unitsOf(data)}, ${data.first_step} to ${data.last_step}; ${data.warm_up} before are warm-up. ` +
+    `${data.measured} ${unitsOf(data)}, ${data.first_step} to ${data.last_step}; ${data.warm_up} before ${data.warm_up === 1 ? 'is' : 'are'} warm-up. ` +
     `Live ${formatBytes(data.from_bytes)} before them, ${formatBytes(data.to_bytes)} after: ${change} a ${unit}.`;
   return h('p', { class: 'heading' }, text);
 }
@@ -47,11 +48,6 @@ function columnsOf(data: Leaks): Column<Leak>[] {
     textColumn('sign', (leak) => leak.sign),
     ...data.by.map((key) => textColumn<Leak>(key, (leak) => (leak[key] as string | null) ?? null, `(no ${key})`)),
   ];
-}
-
-function frameText(frame: Frame): string {
-  const place = frame.file === null ? '' : ` (${frame.file}${frame.line === null ? '' : `:${frame.line}`})`;
-  return `${frame.function ?? '(unknown)'}${place}`;
 }
 
 function stacks(data: Leaks): HTMLElement[] {

@@ -10,7 +10,7 @@ function plural(count: number, noun: string): string {
 }
 
 export function requestSentence(v: OomVerdict): string {
-  const who = v.pid === null ? 'The program' : `Process ${v.pid}`;
+  const who = v.pid ? `Process ${v.pid}` : 'The program';
   const place = v.module ?? v.scope;
   const kind = v.class === null ? '' : ` (${v.class})`;
   const inside = place === null ? '' : `, in ${place}${kind}`;

@@ -7,6 +7,7 @@ import { fileQuery } from '../api/filters';
 import type { Summary } from '../api/types';
 import { bytesColumn, countColumn, percentColumn, textColumn, timeColumn } from '../dom/columns';
 import { h } from '../dom/element';
+import { nothing } from '../dom/notice';
 import { DataTable } from '../dom/table';
 import { formatBytes, formatCount, formatExact, formatPercent } from '../format/bytes';
 import { formatDate, formatDuration } from '../format/time';
@@ -95,8 +96,9 @@ export async function summaryView(store: Store): Promise<HTMLElement> {
   const answer = await ask<Summary>('summary', fileQuery('summary', state));
   const { data } = answer;
   const processes = data.processes.length > 0 ? [processesTable(data, state.search)] : [];
-  const tables = [categoriesTable(data, state.search), devicesTable(data), ...processes];
+  const empty = data.allocations === 0;
+  const tables = [...(empty ? [] : [categoriesTable(data, state.search), devicesTable(data)]), ...processes];
 
   return framed({ verb: 'summary', title: 'Summary', answer, state, csv: () => tables.map((t) => t.csv()).join('\n') },
-    h('p', { class: 'quiet' }, origin(data)), facts(data), ...tables.map((table) => table.element));
+    h('p', { class: 'quiet' }, origin(data)), facts(data), empty ? nothing('No allocation was recorded.') : null, ...tables.map((table) => table.element));
 }

@@ -1,14 +1,13 @@
-/* Opens the built page in Chromium, takes a picture of each view, and fails on any error of the page.
+/* Takes a picture of each view of the page, and fails on any error of the page.
  *
- * `npm run build` first. MEMLEDGER and MEMLEDGER_FILES are those of dev/command-api.ts; the pictures go
- * to screenshots/. Arguments select pictures by a part of their name; LOOK has fragments of addresses for
- * more of them, separated by spaces.
+ * MEMLEDGER and MEMLEDGER_FILES are those of viewer.mjs; the pictures go to the folder SCREENSHOTS, by
+ * default screenshots/. Arguments select pictures by a part of their name; LOOK has fragments of
+ * addresses for more of them, separated by spaces.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 import { mkdirSync } from 'node:fs';
-import { chromium } from 'playwright-core';
-import { preview } from 'vite';
+import { openPage, settled, show, startBrowser, startViewer } from './viewer.mjs';
 
 const [small, large] = [{ width: 1280, height: 720 }, { width: 3840, height: 2160 }];
 
@@ -25,6 +24,15 @@ const pictures = [
   ['difference', 'panel=difference&at=peak&base=end'],
   ['keys', '', { act: (page) => page.locator('.keys-help summary').click() }],
   ['hover', '', { act: (page) => page.mouse.move(600, 250) }],
+  ['blocks', 'view=blocks'],
+  ['blocks-dark', 'view=blocks', { dark: true }],
+  ['blocks-4k', 'view=blocks', { viewport: large }],
+  ['blocks-chosen', 'view=blocks', { act: (page) => page.mouse.click(640, 420) }],
+  ['addresses', 'view=blocks&layout=address'],
+  ['segments', 'view=blocks&layout=segments'],
+  ['stacks', 'view=stacks'],
+  ['stacks-dark', 'view=stacks&sum=end', { dark: true }],
+  ['processes', 'view=processes'],
   ['summary', 'view=summary'],
   ['steps', 'view=steps'],
   ['steps-dark', 'view=steps', { dark: true }],
@@ -42,36 +50,31 @@ async function drag(page) {
   await page.mouse.up();
 }
 
-async function take(browser, address, [name, fragment, { dark = false, viewport = small, act } = {}], errors) {
-  const page = await browser.newPage({ viewport, colorScheme: dark ? 'dark' : 'light' });
+async function take(browser, address, [name, fragment, { dark = false, viewport = small, act } = {}]) {
+  const { page, errors, close } = await openPage(browser, address, { viewport, colorScheme: dark ? 'dark' : 'light' });
 
-  page.on('pageerror', (error) => errors.push(`${name}: ${error.message}`));
-  page.on('console', (message) => {
-    if (message.type() === 'error' && !message.text().includes('422')) errors.push(`${name}: ${message.text()}`);
-  });
-  await page.goto(`${address}#${fragment}`);
-  await page.waitForLoadState('networkidle');
-  await page.waitForTimeout(400);
+  await show(page, fragment);
   if (act) {
     await act(page);
-    await page.waitForTimeout(400);
-    await page.waitForLoadState('networkidle');
-    await page.waitForTimeout(600);
+    await settled(page);
   }
-  await page.screenshot({ path: `screenshots/${name}.png` });
-  await page.close();
+  await page.waitForTimeout(100); // drawings follow the answers
+  await page.screenshot({ path: `${folder}/${name}.png` });
+  await close();
+  return errors.map((error) => `${name}: ${error}`);
 }
 
+const folder = process.env.SCREENSHOTS ?? 'screenshots';
 const wanted = process.argv.slice(2);
 const extra = (process.env.LOOK ?? '').split(' ').filter(Boolean).map((hash, i) => [`extra-${i}`, hash]);
 const chosen = [...pictures, ...extra].filter(([name]) => wanted.length === 0 || wanted.some((w) => name.includes(w)));
-const server = await preview({ preview: { port: 0, host: '127.0.0.1' } });
-const browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium', args: ['--no-sandbox'] });
+const viewer = await startViewer();
+const browser = await startBrowser();
 const errors = [];
 
-mkdirSync('screenshots', { recursive: true });
-for (const picture of chosen) await take(browser, server.resolvedUrls.local[0], picture, errors);
+mkdirSync(folder, { recursive: true });
+for (const picture of chosen) errors.push(...(await take(browser, viewer.address, picture)));
 await browser.close();
-await new Promise((done) => server.httpServer.close(done));
+await viewer.stop();
 for (const error of errors) console.error(error);
-process.exit(errors.length > 0 ? 1 : 0);
+process.exitCode = errors.length > 0 ? 1 : 0;

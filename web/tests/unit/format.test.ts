@@ -2,6 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+import { sizeTest } from '../../src/format/size-search';
 import { describe, expect, test } from 'vitest';
 import { formatBytes, formatChange, formatCount, formatExact, formatPercentChange } from '../../src/format/bytes';
 import { toCsv } from '../../src/format/csv';
@@ -64,3 +65,7 @@ test('a spreadsheet runs no name of a trace', () => {
   const rows = [['=cmd()', 1], ['a,"b"', null], ['@x\n', 2]];
   expect(toCsv(['name', 'bytes'], rows)).toBe('name,bytes\n\'=cmd(),1\n"a,""b""",\n"\'@x\n",2\n');
 });
+
+test.each([['>1MiB', 2 ** 20, false], ['>1MiB', 2 ** 20 + 1, true], ['>= 1 MiB', 2 ** 20, true], ['<4kib', 4095, true], ['=512', 512, true]])(
+  'a search for %s and %d bytes', (search, bytes, found) => expect(sizeTest(search)?.(bytes)).toBe(found));
+test.each(['', 'fc1', '1MiB', '>', '>x'])('a search for "%s" is for a name', (search) => expect(sizeTest(search)).toBeNull());

@@ -5,7 +5,8 @@
 import { describe, expect, test } from 'vitest';
 import type { Group, LedgerDevice, Table, Tree, TreeRow } from '../../src/api/types';
 import { difference } from '../../src/instant/difference';
-import { cellAt, cellBeside, icicleCells } from '../../src/instant/icicle';
+import { cellAt, cellBeside, flameCells, pathTo } from '../../src/flame/cells';
+import { icicleRoot } from '../../src/instant/icicle';
 import { moduleTree, openAtFirst, searchModules, visibleRows, wholeTree } from '../../src/instant/modules';
 import { ledgerLines } from '../../src/instant/ledger-panel';
 import { toggleKey } from '../../src/instant/table-panel';
@@ -50,8 +51,9 @@ describe('modules', () => {
 });
 
 describe('the icicle', () => {
-  const cells = icicleCells({ bytes: 100 }, moduleTree(rows), 0.01);
-  const at = (x: number, level: number) => cells[cellAt(cells, x, level)]?.detail;
+  const root = icicleRoot({ bytes: 100 }, moduleTree(rows));
+  const cells = flameCells([root], 0.01);
+  const at = (x: number, level: number) => cells[cellAt(cells, x, level)]?.node.detail;
 
   test('puts submodules and own categories below their module', () => {
     expect(at(0.1, 1)).toBe('net');
@@ -63,14 +65,22 @@ describe('the icicle', () => {
   });
 
   test('leaves out what is too narrow', () =>
-    expect(icicleCells({ bytes: 100 }, moduleTree(rows), 0.35).map((cell) => cell.name)).toEqual(['all', 'net', 'net.a', 'parameter']));
+    expect(flameCells([root], 0.35).map((cell) => cell.node.name)).toEqual(['all', 'net', 'net.a', 'parameter']));
+
+  test('makes a cell as wide as the picture, below those that contain it', () => {
+    const zoomed = flameCells(pathTo(cells, cellAt(cells, 0.7, 2)), 0.01);
+    expect(zoomed.map((cell) => [cell.node.detail, cell.level, cell.width])).toEqual([
+      ['all', 0, 1], ['net', 1, 1], ['net.b', 2, 1], ...zoomed.slice(3).map((cell) => [cell.node.detail, cell.level, cell.width]),
+    ]);
+    expect(zoomed.slice(3).every((cell) => cell.node.detail.startsWith('net.b, '))).toBe(true);
+  });
 
   test('is walked with arrow keys', () => {
     const path = ['ArrowDown', 'ArrowDown', 'ArrowRight', 'ArrowUp', 'ArrowUp', 'ArrowUp', 'ArrowLeft'];
     const visited: (string | undefined)[] = [];
     path.reduce((index, key) => {
       const next = cellBeside(cells, index, key);
-      visited.push(cells[next]?.detail);
+      visited.push(cells[next]?.node.detail);
       return next;
     }, 0);
     expect(visited).toEqual(['net', 'net.a', 'net.b', 'net', 'all', 'all', 'all']);

@@ -15,13 +15,13 @@ test('the initial state makes an empty address', () => {
 test('an address leads back to its state', () => {
   const state: State = {
     view: 'compare', file: 2, other: 0, each: 'step', salvage: true, by: 'module', from: 10, to: 20, at: 'step:3:end', base: '5ns', panel: 'icicle',
-    keys: ['line', 'module'], device: 'cuda:0', process: '4000', search: 'a & b=c #1 <img>',
+    keys: ['line', 'module'], layout: 'address', block: '0x7f00@12ns@4000', sum: 'end', device: 'cuda:0', process: '4000', search: 'a & b=c #1 <img>',
   };
   expect(parseState(`#${formatState(state)}`)).toEqual(state);
 });
 
 test('nonsense in an address is ignored', () => {
-  expect(parseState('#view=x&file=-1&from=9&to=3&at=$(rm)&keys=evil,&panel=&by=1')).toEqual(initialState);
+  expect(parseState('#view=x&file=-1&from=9&to=3&at=$(rm)&keys=evil,&panel=&by=1&layout=round&block=0x@1@2&sum=all')).toEqual(initialState);
 });
 
 test.each(['peak', 'end', 'oom', 'oom:2', 'step:3', 'step:3:end', '12ns'])('%s is an instant', (text) =>
@@ -31,9 +31,10 @@ test.each(['', 'peak ', '--help', '12', 'step:', '1e3ns'])('"%s" is none', (text
 test('filters go to the commands that have an option for them', () => {
   const state = { ...initialState, device: 'cuda:0', process: '7' };
 
-  expect(filterOptions('tree', state)).toEqual([['device', 'cuda:0']]);
+  expect(filterOptions('plot', state)).toEqual([['device', 'cuda:0']]);
+  expect(filterOptions('tree', state)).toEqual([['device', 'cuda:0'], ['process', '7']]);
   expect(filterOptions('leaks', state)).toEqual([['device', 'cuda:0'], ['process', '7']]);
-  expect(filtersIgnored('tree', state)).toEqual(['Not filtered by process: memledger tree has no --process.']);
+  expect(filtersIgnored('plot', state)).toEqual(['Not filtered by process: memledger plot has no --process.']);
   expect(filtersIgnored('tree', initialState)).toEqual([]);
 });
 

@@ -1,0 +1,150 @@
+/* The segments of an allocator at an instant as rows: blocks, and the holes between them.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+import type { Answer } from '../api/client';
+import type { Instant } from '../api/types';
+import { h } from '../dom/element';
+import type { Picture } from '../dom/save';
+import { contains } from '../dom/sort';
+import { formatBytes, formatExact, formatPercent } from '../format/bytes';
+import { instantHeading } from '../instant/frame';
+import { categoryNumber, words } from '../theme/categories';
+import { inks } from '../theme/inks';
+import { beginCanvas, fitText, type Surface } from '../theme/surface';
+
+interface SegmentBlock {
+  offset: number;
+  bytes: number;
+  category: string;
+  name: string | null;
+}
+
+export interface Segment {
+  device: string;
+  pid: number;
+  address: number;
+  bytes: number;
+  live_bytes: number;
+  free_bytes: number;
+  free_percent: number;
+  largest_hole_bytes: number;
+  block_list: SegmentBlock[];
+}
+
+export interface Fragmentation extends Instant {
+  segments: number;
+  list: Segment[];
+}
+
+const [rowRem, rowMinRem] = [1.5, 0.5];
+const labelRem = 15;
+const namedPx = 40;
+const namePx = 9; // the smallest readable name
+
+/* Rows are to scale: the largest segment has the whole width. */
+export class SegmentMap {
+  readonly canvas = h('canvas', { class: 'segments', role: 'img', 'aria-label': 'Segments with their blocks and holes; memledger fragmentation lists them.' });
+  readonly status = h('p', { class: 'icicle-status', role: 'status' }, 'Point at a block or a hole.');
+  private readonly segments: Segment[];
+  private readonly widest: number;
+
+  constructor(
+    { data }: Answer<Fragmentation>,
+    private readonly search: string,
+  ) {
+    this.segments = [...data.list].sort((a, b) => a.device.localeCompare(b.device) || a.pid - b.pid || a.address - b.address);
+    this.widest = this.segments.reduce((most, { bytes }) => Math.max(most, bytes), 1);
+    this.canvas.style.height = `${this.segments.length * this.rowSize()}rem`;
+    this.canvas.addEventListener('mousemove', (event) => this.point(event));
+    new ResizeObserver(() => this.draw()).observe(this.canvas);
+  }
+
+  picture(): Picture {
+    return {
+      name: 'segments',
+      size: () => ({ width: this.canvas.clientWidth, height: this.canvas.clientHeight }),
+      draw: (surface) => this.drawRows(surface),
+    };
+  }
+
+  private rowSize(): number {
+    return Math.max(rowMinRem, Math.min(rowRem, 60 / Math.max(this.segments.length, 1)));
+  }
+
+  private rem(): number {
+    return parseFloat(getComputedStyle(document.documentElement).fontSize);
+  }
+
+  private left(): number {
+    return labelRem * this.rem();
+  }
+
+  private scale(): number {
+    return (this.canvas.clientWidth - this.left() - 2) / this.widest;
+  }
+
+  private draw(): void {
+    const surface = beginCanvas(this.canvas);
+    if (surface) this.drawRows(surface);
+  }
+
+  private drawRows(surface: Surface): void {
+    for (const [i, segment] of this.segments.entries()) this.drawRow(surface, segment, i * this.rowSize() * this.rem());
+    surface.setAlpha(1);
+  }
+
+  private drawRow(surface: Surface, segment: Segment, y: number): void {
+    const row = this.rowSize() * this.rem();
+    const px = 0.85 * this.rem();
+    const label = `${formatBytes(segment.bytes)}, ${formatPercent(segment.free_percent)} free`;
+
+    surface.setAlpha(1);
+    if (row > px) surface.text(2, y + row / 2, fitText(surface, label, px, this.left() - 8), { px, quiet: true });
+    surface.rect(this.left(), y + 1, segment.bytes * this.scale(), row - 2, inks.grid);
+    for (const block of segment.block_list) this.drawBlock(surface, block, y, row);
+  }
+
+  private drawBlock(surface: Surface, block: SegmentBlock, y: number, row: number): void {
+    const [x, width] = [this.left() + block.offset * this.scale(), block.bytes * this.scale()];
+    const px = Math.min(0.8 * this.rem(), 0.8 * row);
+
+    surface.setAlpha(this.search === '' || contains(block.name, this.search) ? 1 : 0.2);
+    surface.rect(x, y + 1, Math.max(width - 0.7, 0.5), row - 2, categoryNumber(block.category));
+    if (width < namedPx || px < namePx || block.name === null) return;
+    surface.text(x + 3, y + row / 2, fitText(surface, block.name, px, width - 6), { px, halo: true });
+  }
+
+  private point(event: MouseEvent): void {
+    const segment = this.segments[Math.floor(event.offsetY / (this.rowSize() * this.rem()))];
+    const offset = (event.offsetX - this.left()) / this.scale();
+
+    if (!segment || offset < 0 || offset >= segment.bytes) return;
+    const block = segment.block_list.find((one) => offset >= one.offset && offset < one.offset + one.bytes);
+    const place = `segment 0x${segment.address.toString(16)} of ${formatBytes(segment.bytes)} on ${segment.device}`;
+    this.status.textContent = block
+      ? `${block.name ?? words(block.category)}: ${formatBytes(block.bytes)} (${formatExact(block.bytes)}), ${words(block.category)}, in ${place}`
+      : `a hole of ${formatBytes(holeAt(segment, offset))} in ${place}`;
+  }
+}
+
+/* The free bytes around an offset. */
+export function holeAt(segment: Pick<Segment, 'bytes' | 'block_list'>, offset: number): number {
+  const ends = segment.block_list.map((block) => block.offset + block.bytes).filter((end) => end <= offset);
+  const starts = segment.block_list.map((block) => block.offset).filter((start) => start > offset);
+
+  return Math.min(segment.bytes, ...starts) - Math.max(0, ...ends);
+}
+
+export function categoriesOf(data: Fragmentation): Set<number> {
+  return new Set(data.list.flatMap((segment) => segment.block_list.map((block) => categoryNumber(block.category))));
+}
+
+export function segmentsHeading(data: Fragmentation): HTMLElement {
+  const line = instantHeading(data);
+  const free = data.list.reduce((sum, segment) => sum + segment.free_bytes, 0);
+  const rest = data.segments > data.list.length ? `, of ${data.segments}; those with most free memory` : '';
+
+  line.append(`. ${data.list.length} segments${rest}; ${formatBytes(free)} free in them.`);
+  return line;
+}
