@@ -10,6 +10,7 @@
 import gc
 import json
 import sys
+import types
 
 import torch
 import torch.nn.functional as F
@@ -220,6 +221,21 @@ def case_train_step():
     return losses, model, optimizer
 
 
+def case_nested():
+    """A compiled model in a compiled function, and no optimizer, before which models are named."""
+    model, losses = mlp(), []
+    compiled = torch.compile(model)
+
+    @torch.compile
+    def step(batch):
+        loss = compiled(batch).square().mean()
+        loss.backward()
+        return loss
+    for _ in range(STEPS):
+        losses.append(step(torch.randn(256, 128)).item())
+    return losses, model, types.SimpleNamespace(state={})
+
+
 def case_autograd():
     """Compiled autograd: the backward pass is captured when it runs."""
     model = mlp()
@@ -285,8 +301,8 @@ def main(cases):
     print(json.dumps(told))
 
 
-if sys.argv[1] == "--cuda":
-    torch.set_default_device("cuda")
-    main(sys.argv[2:])
-else:
+if __name__ == "__main__":
+    if sys.argv[1] == "--cuda":
+        torch.set_default_device("cuda")
+        del sys.argv[1]
     main(sys.argv[1:])
