@@ -12,9 +12,9 @@ import functools
 import os
 import weakref
 
-from . import _ddp_buckets, _fsdp, _fsdp_flat, _kv_pools, _native, _torch_batches, \
-    _torch_building, _torch_caches, _torch_compiled, _torch_data, _torch_outside, _torch_state, \
-    _torch_tracing, _wrappers
+from . import _ddp_buckets, _fsdp, _fsdp_flat, _kv_pools, _native, _private_pools, \
+    _torch_batches, _torch_building, _torch_caches, _torch_compiled, _torch_data, _torch_outside, \
+    _torch_state, _torch_tracing, _wrappers
 from ._in_front import all_or_nothing, below, is_in_front, put
 from ._naming import joint_name, new_name
 
@@ -51,6 +51,7 @@ def install():
         _torch_batches.watch(torch)
         _torch_compiled.watch(torch, _torch_building.name_new, _torch_state.name_traced)
         _ddp_buckets.watch(torch, _torch_building.name_new)
+        _private_pools.watch(torch)
     _torch_tracing.watch()
     for function in (name_tree, _finish_call, joint_name.__wrapped__, _torch_building.name_new,
                      _torch_state.name_after_step, _torch_state.name_traced):
