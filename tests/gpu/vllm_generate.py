@@ -1,5 +1,5 @@
-# vllm_generate.py FOLDER: vLLM generates from a small Llama with random weights, whose configuration
-# is written into the folder. Its last line is JSON: how many layers the model has.
+# vllm_generate.py FOLDER: vLLM generates from a small Llama with random weights, whose
+# configuration goes into the folder. Its last line is JSON: how many layers the model has.
 #
 # SPDX-License-Identifier: Apache-2.0
 import json

@@ -1,5 +1,5 @@
-# kv_pools.py: makes the key-value pools of SGLang with its own classes, on the host. Knows nothing of
-# memledger. Its last line is JSON: the storages of all layers.
+# kv_pools.py: makes the key-value pools of SGLang with its own classes, on the host. Knows nothing
+# of memledger. Its last line is JSON: the storages of all layers.
 #
 # SPDX-License-Identifier: Apache-2.0
 import json

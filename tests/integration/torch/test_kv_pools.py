@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-# test_kv_pools.py: the key-value pools of SGLang (kv_pools.py) have the category kv_cache, by layer.
+# test_kv_pools.py: key-value pools of SGLang (kv_pools.py) have the category kv_cache, by layer.
 #
 # SPDX-License-Identifier: Apache-2.0
 import os

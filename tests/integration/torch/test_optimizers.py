@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-# test_optimizers.py: the state of optimizers (optimizers.py) has the names of its parameters, or that
-# of the optimizer where it belongs to all of them, to the byte.
+# test_optimizers.py: the state of optimizers (optimizers.py) has the names of its parameters, or
+# that of the optimizer where it belongs to all of them, to the byte.
 #
 # SPDX-License-Identifier: Apache-2.0
 import functools

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-# test_traced.py: under torch.compile the graphs of traced.py's programs are the same with and without
-# memledger: as many, with as many operators, with the same breaks and recompilations.
+# test_traced.py: under torch.compile the graphs of traced.py's programs are the same with and
+# without memledger: as many, with as many operators, with the same breaks and recompilations.
 #
 # TEST_TRACED names the cases to run instead of all.
 #

@@ -1,5 +1,5 @@
-# torch_packages.py: packages that build on PyTorch, for the tests: that of the PyTorch in use, or else
-# one from PyPI that works with the distribution's.
+# torch_packages.py: packages that build on PyTorch, for the tests: that of the PyTorch in use, or
+# else one from PyPI that works with the distribution's.
 #
 # SPDX-License-Identifier: Apache-2.0
 import functools
