@@ -269,9 +269,50 @@ int ml_checkpoint_restore(const struct ml_checkpoints *checkpoints,
     return r;
 }
 
+int ml_checkpoint_classes(const struct ml_checkpoints *checkpoints,
+                          const struct ml_checkpoint *checkpoint, struct ml_classes *ret)
+{
+    struct ml_buf bytes = {0};
+    int r;
+
+    *ret = (struct ml_classes){0};
+    r = read_classes(checkpoints, checkpoint, &bytes, ret);
+    ml_buf_release(&bytes);
+    return r;
+}
+
 int ml_checkpoints_restore_end(const struct ml_checkpoints *checkpoints, struct ml_replay *replay)
 {
     int r = ml_replay_get_state(replay, checkpoints->end_state, checkpoints->end_state_end);
 
     return r == 0 && replay->events != checkpoints->last.event ? -EBADMSG : r;
+}
+
+static int restore_totals(const struct ml_trace *trace, struct ml_replay *ret)
+{
+    struct ml_checkpoints checkpoints;
+    int r = ml_checkpoints_open(trace, &checkpoints);
+
+    if (r == 0)
+        r = ml_replay_init(ret, trace);
+    if (r == 0)
+        r = ml_checkpoints_restore_end(&checkpoints, ret);
+    ml_checkpoints_release(&checkpoints);
+    return r;
+}
+
+int ml_totals_at_end(const struct ml_trace *trace, struct ml_replay *ret, struct ml_error *err)
+{
+    int r;
+
+    *ret = (struct ml_replay){0};
+    if (restore_totals(trace, ret) == 0)
+        return 0;
+    ml_replay_release(ret);
+    r = ml_replay_init(ret, trace);
+    if (r < 0)
+        return ml_error_set(err, r, "out of memory");
+    r = ml_replay_trace(ret, UINT64_MAX, err);
+    ml_replay_release_blocks(ret);
+    return r;
 }

@@ -78,7 +78,17 @@ int ml_checkpoint_restore(const struct ml_checkpoints *checkpoints,
                           const struct ml_checkpoint *checkpoint, struct ml_replay *replay,
                           struct ml_classes *ret_classes);
 
+/* Finds only the categories. The trace must have some. @return as above */
+int ml_checkpoint_classes(const struct ml_checkpoints *checkpoints,
+                          const struct ml_checkpoint *checkpoint, struct ml_classes *ret);
+
 /* Restores the totals after the last event, without blocks. @return as above */
 int ml_checkpoints_restore_end(const struct ml_checkpoints *checkpoints, struct ml_replay *replay);
+
+/* The totals after the last event, without blocks: from checkpoints if the trace has some, else by
+ * a replay of all of it.
+ * @ret    to be released, after a failure too
+ * @return 0 or negative errno */
+int ml_totals_at_end(const struct ml_trace *trace, struct ml_replay *ret, struct ml_error *err);
 
 #endif

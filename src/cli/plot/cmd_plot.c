@@ -26,7 +26,7 @@ static const struct ml_plot_kind kinds[] = {
 static const char *const kind_names[] = {"timeline", "bars",      "categories", "flame",
                                          "icicle",   "lifetimes", "segments",   NULL};
 static const char *const axes_names[] = {"same", "each", NULL}; /* enum ml_plot_axes */
-static const char *const by_names[] = {"category", "module", "device", NULL};
+static const char *const by_names[] = {"category", "module", "device", "process", NULL};
 
 static const struct ml_option options[] = {
     {.name = "output",
@@ -55,7 +55,7 @@ static const struct ml_option options[] = {
      .offset = offsetof(struct ml_plot_cmd_opts, by),
      .value_name = "KEY",
      .choices = by_names,
-     .help = "stack the timeline of one run by category (default), module or device",
+     .help = "stack one run by category (default), module, device or process",
      .no_env = true},
     ML_OPTION_AT,
     ML_OPTION_DEVICE,
@@ -163,6 +163,7 @@ static const struct ml_option options[] = {
      .offset = offsetof(struct ml_plot_cmd_opts, instant.report.json),
      .help = "timeline: print its numbers as one JSON object instead of drawing it",
      .no_env = true},
+    ML_OPTION_CHECKPOINTS,
     ML_OPTION_UNIT,
     ML_READ_OPTIONS,
 };

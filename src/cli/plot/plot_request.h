@@ -11,7 +11,12 @@
 #include "plot_frame.h"
 
 enum ml_plot_axes { ML_PLOT_AXES_SAME, ML_PLOT_AXES_EACH };
-enum ml_plot_by { ML_PLOT_BY_CATEGORY, ML_PLOT_BY_MODULE, ML_PLOT_BY_DEVICE };
+enum ml_plot_by {
+    ML_PLOT_BY_CATEGORY,
+    ML_PLOT_BY_MODULE,
+    ML_PLOT_BY_DEVICE,
+    ML_PLOT_BY_PROCESS,
+};
 
 struct ml_plot_cmd_opts {
     struct ml_instant_opts instant; /* first, as its option entries require */
