@@ -5,11 +5,13 @@
 #include "checkpoints.h"
 
 #include <errno.h>
+#include <string.h>
 
 #include "checkpoint_tags.h"
 #include "classify.h"
 #include "number_rows.h"
 #include "replay_state.h"
+#include "varint.h"
 
 /* ---- The directory --------------------------------------------------------- */
 
@@ -27,6 +29,7 @@ static int get_facts(struct ml_checkpoints *c, const struct ml_record *record)
     c->step_count = row[ML_FACTS_STEPS];
     c->first_step = row[ML_FACTS_FIRST_STEP];
     c->highest_step = row[ML_FACTS_HIGHEST_STEP];
+    c->has_landmarks = row[ML_FACTS_LANDMARKS];
     return 0;
 }
 
@@ -48,16 +51,19 @@ static int get_list(struct ml_checkpoints *c, const struct ml_record *record)
 
 static int get_steps(struct ml_checkpoints *c, const struct ml_record *record)
 {
-    uint64_t row[ML_STEPS_FIELDS];
+    uint64_t row[ML_STEPS_FIELDS] = {0}, change[ML_STEPS_FIELDS];
     struct ml_rows rows;
     int more = 0, r = ml_rows_open(record, &rows);
 
-    while (r == 0 && (more = ml_rows_next(&rows, row, ML_STEPS_FIELDS)) > 0)
+    while (r == 0 && (more = ml_rows_next(&rows, change, ML_STEPS_FIELDS)) > 0) {
+        for (size_t i = 0; i < ML_STEPS_FIELDS; i++)
+            row[i] += (uint64_t)ml_unzigzag(change[i]);
         r = ml_vec_push(&c->steps, (struct ml_checkpoint_step){
                                        .number = row[ML_STEPS_NUMBER],
                                        .peak = {row[ML_STEPS_PEAK_EVENT], row[ML_STEPS_PEAK_NS]},
                                        .end = {row[ML_STEPS_END_EVENT], row[ML_STEPS_END_NS]},
                                    });
+    }
     return r < 0 ? r : more;
 }
 
@@ -86,8 +92,20 @@ static int get_record(struct ml_checkpoints *c, const struct ml_record *record)
         c->end_state = record->in;
         c->end_state_end = record->end;
         return 0;
+    case ML_DIRECTORY_MAKER:
+        c->maker = record->in;
+        c->maker_end = record->end;
+        return 0;
     default: return 0;
     }
+}
+
+bool ml_checkpoints_made_by(const struct ml_checkpoints *checkpoints, const char *maker)
+{
+    size_t len = (size_t)(checkpoints->maker_end - checkpoints->maker);
+
+    return checkpoints->maker && strlen(maker) == len &&
+           memcmp(maker, checkpoints->maker, len) == 0;
 }
 
 /* The first checkpoint is before the first event and has all blocks, which are none; the others
@@ -194,17 +212,17 @@ static int get_categories(const struct ml_record *record, struct ml_classes *ret
 static int get_labels(const struct ml_record *record, struct ml_classes *ret)
 {
     struct ml_rows rows;
-    uint64_t row[2];
+    uint64_t row[2], ordinal = 0;
     int more = 0, r = ml_rows_open(record, &rows);
 
     while (r == 0 && (more = ml_rows_next(&rows, row, 2)) > 0) {
-        size_t len = ret->labels.len;
+        bool ascends = ret->labels.len == 0 || row[0] > 0;
 
-        if (row[1] >= ML_ID_MAX || row[0] >= ret->categories.len ||
-            (len > 0 && row[0] <= ret->labels.items[len - 1].ordinal))
+        if (row[1] >= ML_ID_MAX || row[0] >= ret->categories.len - ordinal || !ascends)
             return -EBADMSG;
+        ordinal += row[0];
         r = ml_vec_push(&ret->labels, (struct ml_class_label){
-                                          .ordinal = row[0] & 0xffffffffffu,
+                                          .ordinal = ordinal & 0xffffffffffu,
                                           .label = row[1] & (ML_ID_MAX - 1),
                                       });
     }

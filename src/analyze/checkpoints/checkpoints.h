@@ -43,6 +43,7 @@ struct ml_checkpoint_refusal {
 struct ml_checkpoints {
     const struct ml_trace *file;
     bool classified;           /* the trace has categories, see classify.h */
+    bool has_landmarks;        /* see landmarks.h */
     struct ml_moment last;     /* event of the trace */
     struct ml_moment last_end; /* before the latest end of a process that had memory; event 0: none
                                   has ended */
@@ -52,12 +53,16 @@ struct ml_checkpoints {
     ML_VEC(struct ml_checkpoint_refusal) refusals;
     struct ml_buf directory;
     const uint8_t *end_state, *end_state_end; /* in `directory` */
+    const uint8_t *maker, *maker_end;         /* the same; NULL: not said */
 };
 
 /* @ret    to be released, after a failure too
  * @return 0, -ENOENT if the trace has none, -EBADMSG, or another negative errno */
 int ml_checkpoints_open(const struct ml_trace *trace, struct ml_checkpoints *ret);
 void ml_checkpoints_release(struct ml_checkpoints *checkpoints);
+
+/* Whether the program of that name made them. */
+bool ml_checkpoints_made_by(const struct ml_checkpoints *checkpoints, const char *maker);
 
 /* The last checkpoint up to an event, or up to a time. */
 const struct ml_checkpoint *ml_checkpoint_before_event(const struct ml_checkpoints *checkpoints,

@@ -163,9 +163,8 @@ static int make_bands(struct ml_band_modules *m)
 
 /* ---- Books ------------------------------------------------------------- */
 
-static void on_bytes(void *ctx, const struct ml_block *block, uint64_t change)
+void ml_band_modules_add(struct ml_band_modules *m, const struct ml_block *block, uint64_t change)
 {
-    struct ml_band_modules *m = ctx;
     int64_t module = ml_modules_of(&m->sums.modules, block);
 
     if (module < 0)
@@ -175,29 +174,27 @@ static void on_bytes(void *ctx, const struct ml_block *block, uint64_t change)
 }
 
 /* The blocks that are live already. */
-static void book_all(struct ml_band_modules *m)
+static void add_all(struct ml_band_modules *m, const struct ml_replay *replay)
 {
     const struct ml_block *block;
     size_t cursor = 0;
 
-    while ((block = ml_replay_next(m->replay, false, &cursor)))
-        on_bytes(m, block, block->size);
+    while ((block = ml_replay_next(replay, false, &cursor)))
+        ml_band_modules_add(m, block, block->size);
 }
 
 /* ---- Interface --------------------------------------------------------- */
 
-int ml_band_modules_init(struct ml_band_modules *m, struct ml_replay *replay, struct ml_error *err)
+int ml_band_modules_init(struct ml_band_modules *m, const struct ml_replay *replay,
+                         struct ml_error *err)
 {
     const struct ml_snapshot_opts opts = {.at = {.kind = ML_AT_PEAK}};
     int r = ml_module_sums(replay->trace, &opts, &m->peak, &m->sums, err);
 
-    m->replay = replay;
     if (r == 0)
         r = make_bands(m);
     if (r == 0)
-        book_all(m);
-    replay->on_bytes = on_bytes;
-    replay->ctx = m;
+        add_all(m, replay);
     return r < 0 ? r : m->error;
 }
 

@@ -14,10 +14,9 @@
 #include "replay.h"
 
 struct ml_band_modules {
-    struct ml_replay *replay;
     struct ml_snapshot peak;
     struct ml_module_sums sums;
-    int error;    /* in a callback */
+    int error;    /* of ml_band_modules_add */
     size_t count; /* bands with a module; 0 is for blocks without one, the last for the rest */
     uint32_t module[ML_BANDS_MAX];
     bool own_only[ML_BANDS_MAX]; /* without the modules below it, which have their own bands */
@@ -26,11 +25,15 @@ struct ml_band_modules {
     uint64_t bytes[ML_BANDS_MAX]; /* at present; they add up to the replay's total */
 };
 
-/* Finds the modules at the peak of the trace, counts the live blocks of the replay, and installs a
- * callback in it. A zeroed one may be released.
+/* Finds the modules at the peak of the trace and counts the live blocks of the replay. A zeroed one
+ * may be released.
  * @return 0 or negative errno */
-int ml_band_modules_init(struct ml_band_modules *m, struct ml_replay *replay, struct ml_error *err);
+int ml_band_modules_init(struct ml_band_modules *m, const struct ml_replay *replay,
+                         struct ml_error *err);
 void ml_band_modules_release(struct ml_band_modules *m);
+
+/* Call it for each change of the totals, see `on_bytes` of ml_replay. */
+void ml_band_modules_add(struct ml_band_modules *m, const struct ml_block *block, uint64_t change);
 
 /* Fills in the names of the bands. @return 0 or -ENOMEM */
 int ml_band_modules_name(const struct ml_band_modules *m, struct ml_bands *ret);

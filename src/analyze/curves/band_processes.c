@@ -69,11 +69,10 @@ void ml_band_processes_release(struct ml_band_processes *p)
     ml_vec_release(&p->band_of);
 }
 
-void ml_band_processes_bytes(const struct ml_band_processes *p, const struct ml_replay *replay,
-                             uint64_t ret[ML_BANDS_MAX])
+void ml_band_processes_count(struct ml_band_processes *p, const struct ml_replay *replay)
 {
-    for (size_t i = 0; i < replay->processes.len && i < p->band_of.len; i++)
-        ret[p->band_of.items[i]] += replay->processes.items[i].bytes.live_bytes;
+    for (uint32_t i = 0; i < replay->processes.len; i++)
+        ml_band_processes_add(p, i, replay->processes.items[i].bytes.live_bytes);
 }
 
 int ml_band_processes_name(const struct ml_band_processes *p, const struct ml_replay *end,

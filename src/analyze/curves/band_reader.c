@@ -5,6 +5,7 @@
 #include "band_reader.h"
 
 #include <errno.h>
+#include <string.h>
 
 #include "classify.h"
 #include "event_names.h"
@@ -94,12 +95,39 @@ static void compose(void *ctx, struct ml_composition *ret)
         for (size_t i = 0; i < ML_CATEGORIES; i++)
             ret->by[ML_BANDS_CATEGORY].bytes[i] = replay->categories[i].bytes.live_bytes;
     if (wants(reader, ML_BANDS_MODULE))
-        for (size_t i = 0; i < ML_BANDS_MAX; i++)
-            ret->by[ML_BANDS_MODULE].bytes[i] = reader->modules.bytes[i];
+        memcpy(ret->by[ML_BANDS_MODULE].bytes, reader->modules.bytes,
+               sizeof(reader->modules.bytes));
     if (wants(reader, ML_BANDS_DEVICE))
         compose_devices(replay, ret->by[ML_BANDS_DEVICE].bytes);
     if (wants(reader, ML_BANDS_PROCESS))
-        ml_band_processes_bytes(&reader->processes, replay, ret->by[ML_BANDS_PROCESS].bytes);
+        memcpy(ret->by[ML_BANDS_PROCESS].bytes, reader->processes.bytes,
+               sizeof(reader->processes.bytes));
+}
+
+static void on_bytes(void *ctx, const struct ml_block *block, uint64_t change)
+{
+    struct ml_band_reader *reader = ctx;
+
+    if (wants(reader, ML_BANDS_MODULE))
+        ml_band_modules_add(&reader->modules, block, change);
+    if (wants(reader, ML_BANDS_PROCESS))
+        ml_band_processes_add(&reader->processes, reader->replay.spaces.items[block->space].process,
+                              change);
+}
+
+/* Bands of modules and processes, which the live table does not have. */
+static int follow_bytes(struct ml_band_reader *reader, struct ml_error *err)
+{
+    int r = 0;
+
+    if (wants(reader, ML_BANDS_MODULE))
+        r = ml_band_modules_init(&reader->modules, &reader->replay, err);
+    if (wants(reader, ML_BANDS_PROCESS))
+        ml_band_processes_count(&reader->processes, &reader->replay);
+    if (wants(reader, ML_BANDS_MODULE) || wants(reader, ML_BANDS_PROCESS))
+        reader->replay.on_bytes = on_bytes;
+    reader->replay.ctx = reader;
+    return r;
 }
 
 /* ---- The replay ----------------------------------------------------------------- */
@@ -158,8 +186,11 @@ static int read_events(struct ml_band_reader *reader, struct ml_error *err)
     if (r == 0)
         ml_cursor_skip(cursor, reader->replay.events);
     while (r == 0 && !is_done(reader) && (n = ml_cursor_next(cursor, &events, err)) > 0)
-        for (int i = 0; r == 0 && i < n && !is_done(reader); i++)
+        for (int i = 0; r == 0 && i < n && !is_done(reader); i++) {
+            if (i + ML_REPLAY_PREFETCH < n)
+                ml_replay_prefetch(&reader->replay, &events[i + ML_REPLAY_PREFETCH]);
             r = add_event(reader, &events[i]);
+        }
     ml_cursor_free(cursor);
     return r < 0 || n > 0 ? r : n;
 }
@@ -177,8 +208,8 @@ int ml_band_reader_read(struct ml_band_reader *reader, const struct ml_columns *
         r = start_at_checkpoint(reader, reader->picker.from_ns);
     else
         r = start_at_begin(reader);
-    if (r == 0 && wants(reader, ML_BANDS_MODULE))
-        r = ml_band_modules_init(&reader->modules, &reader->replay, err);
+    if (r == 0)
+        r = follow_bytes(reader, err);
     ml_picker_enter(&reader->picker, 0, reader->replay.bytes.live_bytes);
     if (r == 0)
         r = read_events(reader, err);

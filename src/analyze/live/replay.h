@@ -226,6 +226,15 @@ void ml_replay_release_blocks(struct ml_replay *replay);
  * the same trace. Call it before the first event. An empty `classes` changes nothing. */
 void ml_replay_classify(struct ml_replay *replay, const struct ml_classes *classes);
 
+#define ML_REPLAY_PREFETCH 8 /* events between prefetching a slot and using it */
+
+/* Tells the processor that the table will get this event soon. */
+static inline void ml_replay_prefetch(const struct ml_replay *replay, const struct ml_event *event)
+{
+    if (replay->spaces.len > 0)
+        ml_addr_prefetch(&replay->spaces.items[replay->last_space].by_addr, event->addr);
+}
+
 /* @return 0, or -ENOMEM, after which the table is unusable */
 int ml_replay_feed(struct ml_replay *replay, const struct ml_event *event);
 int ml_replay_feed_all(struct ml_replay *replay, const struct ml_event *events, size_t count);

@@ -17,7 +17,7 @@
 #include "pyramid_tags.h"
 #include "varint.h"
 
-#define COLUMN_EVENTS 512 /* at least, of the last level on average */
+#define COLUMN_EVENTS 256 /* at least, of the last level on average */
 #define LEVEL_MIN 10
 #define DEVICES_MAX 16
 

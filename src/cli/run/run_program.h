@@ -31,6 +31,7 @@ struct ml_run_opts {
     uint64_t ring_bytes;
     int64_t sample_hz;
     bool sample_only;
+    int checkpoints; /* enum ml_checkpoint_use */
 };
 
 /* The words of these options, as they are typed and as the trace keeps them. Those of --cuda and
