@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "report_command.h"
+#include "instant_command.h"
 #include "say.h"
 #include "verbs.h"
 #if ML_WITH_VIEWER
@@ -37,11 +37,12 @@ static const struct ml_option options[] = {
      .help = "do not open a browser; print the address only"},
 };
 
-/* A file that cannot be opened is an error now, not a page without numbers. */
+/* A file that cannot be opened is an error now, not a page without numbers. A long trace without
+ * checkpoints gets them now, once, not by each of the page's first questions. */
 static int check_files(char *const *files, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        struct ml_trace *trace = ml_report_open(files[i], &(struct ml_report_opts){0});
+        struct ml_trace *trace = ml_instant_open(files[i], &(struct ml_instant_opts){0});
 
         if (!trace)
             return ML_EXIT_FAILURE;

@@ -85,12 +85,12 @@ static void compose_devices(const struct ml_replay *replay, uint64_t ret[ML_BAND
         ret[i < ML_BANDS_MAX ? i : ML_BANDS_MAX - 1] += replay->devices.items[i].bytes.live_bytes;
 }
 
-static void compose(void *ctx, struct ml_composition *ret)
+static void compose(void *ctx, struct ml_band_composition *ret)
 {
     const struct ml_band_reader *reader = ctx;
     const struct ml_replay *replay = &reader->replay;
 
-    *ret = (struct ml_composition){0};
+    *ret = (struct ml_band_composition){0};
     if (wants(reader, ML_BANDS_CATEGORY))
         for (size_t i = 0; i < ML_CATEGORIES; i++)
             ret->by[ML_BANDS_CATEGORY].bytes[i] = replay->categories[i].bytes.live_bytes;
@@ -196,7 +196,7 @@ static int read_events(struct ml_band_reader *reader, struct ml_error *err)
 }
 
 int ml_band_reader_read(struct ml_band_reader *reader, const struct ml_columns *columns,
-                        int (*emit)(void *ctx, const struct ml_column *column), void *ctx,
+                        int (*emit)(void *ctx, const struct ml_band_column *column), void *ctx,
                         struct ml_error *err)
 {
     int r;

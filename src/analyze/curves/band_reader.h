@@ -47,7 +47,7 @@ void ml_band_reader_release(struct ml_band_reader *reader);
  * @return 0 or negative errno; -EBADMSG also if a checkpoint is damaged: read from the start then
  */
 int ml_band_reader_read(struct ml_band_reader *reader, const struct ml_columns *columns,
-                        int (*emit)(void *ctx, const struct ml_column *column), void *ctx,
+                        int (*emit)(void *ctx, const struct ml_band_column *column), void *ctx,
                         struct ml_error *err);
 
 /* Fills in the number and the names of the bands; call it after reading. @return 0 or -ENOMEM */

@@ -49,7 +49,7 @@ int ml_bands_add(struct ml_bands *bands, const struct ml_bands_moment *first,
     return 0;
 }
 
-static int add_column(void *ctx, const struct ml_column *column)
+static int add_column(void *ctx, const struct ml_band_column *column)
 {
     struct ml_bands *bands = ctx;
 

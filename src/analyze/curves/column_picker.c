@@ -22,9 +22,9 @@ static bool is_past(const struct ml_column_picker *p, uint64_t time_ns)
 }
 
 /* Starts a column with the present moment. */
-static void begin_column(struct ml_column_picker *p, const struct ml_composition *now)
+static void begin_column(struct ml_column_picker *p, const struct ml_band_composition *now)
 {
-    p->column = (struct ml_column){
+    p->column = (struct ml_band_column){
         .moments = {*now, *now},
         .first_bytes = p->total,
         .low_bytes = p->total,
@@ -36,7 +36,7 @@ static void begin_column(struct ml_column_picker *p, const struct ml_composition
 }
 
 /* The lower one is the first while `low_first`. */
-static void take_lowest(struct ml_column_picker *p, const struct ml_composition *now)
+static void take_lowest(struct ml_column_picker *p, const struct ml_band_composition *now)
 {
     if (p->column.low_first)
         p->column.moments[0] = p->column.moments[1];
@@ -45,7 +45,7 @@ static void take_lowest(struct ml_column_picker *p, const struct ml_composition 
     p->column.low_first = false;
 }
 
-static void take_highest(struct ml_column_picker *p, const struct ml_composition *now)
+static void take_highest(struct ml_column_picker *p, const struct ml_band_composition *now)
 {
     if (!p->column.low_first)
         p->column.moments[0] = p->column.moments[1];
@@ -63,8 +63,8 @@ static int end_column(struct ml_column_picker *p)
 }
 
 /* Ends the columns before the one with that time; the moment goes on through all of them. */
-static int end_columns(struct ml_column_picker *p, uint64_t time_ns, struct ml_composition *now,
-                       bool composed)
+static int end_columns(struct ml_column_picker *p, uint64_t time_ns,
+                       struct ml_band_composition *now, bool composed)
 {
     int r = 0;
 
@@ -84,7 +84,7 @@ void ml_picker_begin(struct ml_column_picker *p)
 
 int ml_picker_leave(struct ml_column_picker *p, uint64_t time_ns)
 {
-    struct ml_composition now;
+    struct ml_band_composition now;
     bool composed = true;
     int r = 0;
 
@@ -125,18 +125,18 @@ int ml_picker_end(struct ml_column_picker *p, uint64_t end_ns)
 
 /* ---- Two columns as one ---------------------------------------------------- */
 
-static size_t lowest_of(const struct ml_column *column)
+static size_t lowest_of(const struct ml_band_column *column)
 {
     return column->low_first ? 0 : 1;
 }
 
-void ml_column_join(struct ml_column *column, const struct ml_column *next)
+void ml_column_join(struct ml_band_column *column, const struct ml_band_column *next)
 {
-    struct ml_column first = *column;
+    struct ml_band_column first = *column;
     bool low_in_next = next->low_bytes < first.low_bytes;
     bool high_in_next = next->high_bytes > first.high_bytes;
-    const struct ml_column *low = low_in_next ? next : &first;
-    const struct ml_column *high = high_in_next ? next : &first;
+    const struct ml_band_column *low = low_in_next ? next : &first;
+    const struct ml_band_column *high = high_in_next ? next : &first;
 
     column->low_first = low == high ? low->low_first : high_in_next;
     column->moments[column->low_first ? 0 : 1] = low->moments[lowest_of(low)];

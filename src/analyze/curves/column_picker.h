@@ -17,12 +17,12 @@
 #include "bands.h"
 
 /* The bytes of a moment, in bands of every sort. A sort that is not wanted has only zeros. */
-struct ml_composition {
+struct ml_band_composition {
     struct ml_bands_moment by[ML_BANDS_BY_COUNT];
 };
 
-struct ml_column {
-    struct ml_composition moments[2]; /* the lowest and the highest, in order of time */
+struct ml_band_column {
+    struct ml_band_composition moments[2]; /* the lowest and the highest, in order of time */
     uint64_t first_bytes, low_bytes, high_bytes, last_bytes;
     uint64_t high_ns; /* when the highest total was first reached, not before the column's begin */
     bool low_first;
@@ -31,8 +31,9 @@ struct ml_column {
 /* Initialise the columns and the callbacks; then call ml_picker_begin. */
 struct ml_column_picker {
     struct ml_columns columns;
-    void (*compose)(void *ctx, struct ml_composition *ret);      /* the present bytes */
-    int (*emit)(void *emit_ctx, const struct ml_column *column); /* @return 0 or negative errno */
+    void (*compose)(void *ctx, struct ml_band_composition *ret); /* the present bytes */
+    int (*emit)(void *emit_ctx,
+                const struct ml_band_column *column); /* @return 0 or negative errno */
     void *ctx, *emit_ctx;
 
     uint64_t from_ns; /* the begin of the first column */
@@ -40,7 +41,7 @@ struct ml_column_picker {
     uint64_t next_ns; /* its end */
     bool begun, ended;
     uint64_t total, since_ns; /* of the present moment */
-    struct ml_column column;
+    struct ml_band_column column;
 };
 
 void ml_picker_begin(struct ml_column_picker *picker);
@@ -62,6 +63,6 @@ static inline void ml_picker_enter(struct ml_column_picker *picker, uint64_t tim
 int ml_picker_end(struct ml_column_picker *picker, uint64_t end_ns);
 
 /* Makes one column of two that follow each other: the one that the picker would have made. */
-void ml_column_join(struct ml_column *column, const struct ml_column *next);
+void ml_column_join(struct ml_band_column *column, const struct ml_band_column *next);
 
 #endif

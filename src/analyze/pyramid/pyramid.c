@@ -278,7 +278,7 @@ static struct ml_bands_moment only_band(const struct ml_bands_moment *moment)
 }
 
 /* A column of the stored level, counted in the run. */
-static int get_column(struct window *w, size_t at, struct ml_column *ret)
+static int get_column(struct window *w, size_t at, struct ml_band_column *ret)
 {
     size_t tile = at / ML_PYRAMID_TILE, i = at % ML_PYRAMID_TILE;
     const struct ml_bands_moment *moments = w->tile->moments + 2 * i;
@@ -292,7 +292,7 @@ static int get_column(struct window *w, size_t at, struct ml_column *ret)
     w->tile_number = tile;
     first = total_of(&moments[0]);
     second = total_of(&moments[1]);
-    *ret = (struct ml_column){
+    *ret = (struct ml_band_column){
         .low_bytes = ml_min_u64(first, second),
         .high_bytes = ml_max_u64(first, second),
         .low_first = first <= second,
@@ -305,10 +305,10 @@ static int get_column(struct window *w, size_t at, struct ml_column *ret)
 }
 
 /* A column of the window. */
-static int join_columns(struct window *w, size_t i, struct ml_column *ret)
+static int join_columns(struct window *w, size_t i, struct ml_band_column *ret)
 {
     size_t at = w->columns.first + i * w->together;
-    struct ml_column next;
+    struct ml_band_column next;
     int r = get_column(w, at, ret);
 
     for (size_t k = 1; r == 0 && k < w->together; k++) {
@@ -321,7 +321,7 @@ static int join_columns(struct window *w, size_t i, struct ml_column *ret)
 
 static int add_columns(struct window *w, size_t count, struct ml_bands *ret)
 {
-    struct ml_column column;
+    struct ml_band_column column;
     int r = 0;
 
     for (size_t i = 0; r == 0 && i < count; i++) {

@@ -22,10 +22,10 @@
 #define DEVICES_MAX 16
 
 struct level {
-    struct ml_column *tile; /* its columns that are not written yet */
-    size_t columns;         /* in the tile */
+    struct ml_band_column *tile; /* its columns that are not written yet */
+    size_t columns;              /* in the tile */
     bool has_half;
-    struct ml_column half; /* waits for the other half of a column of the level before */
+    struct ml_band_column half; /* waits for the other half of a column of the level before */
 };
 
 struct maker {
@@ -120,7 +120,7 @@ static int put_tile(struct maker *m, unsigned number)
 
 /* ---- Levels -------------------------------------------------------------------- */
 
-static int store(struct maker *m, unsigned number, const struct ml_column *column)
+static int store(struct maker *m, unsigned number, const struct ml_band_column *column)
 {
     struct level *level = &m->levels[number];
 
@@ -133,10 +133,10 @@ static int store(struct maker *m, unsigned number, const struct ml_column *colum
 }
 
 /* From the last level down, as long as columns are complete. */
-static int add_column(void *ctx, const struct ml_column *column)
+static int add_column(void *ctx, const struct ml_band_column *column)
 {
     struct maker *m = ctx;
-    struct ml_column whole = *column;
+    struct ml_band_column whole = *column;
     int r = 0;
 
     for (unsigned number = m->last_level; r == 0; number--) {

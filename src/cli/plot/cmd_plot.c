@@ -55,7 +55,7 @@ static const struct ml_option options[] = {
      .offset = offsetof(struct ml_plot_cmd_opts, by),
      .value_name = "KEY",
      .choices = by_names,
-     .help = "stack one run by category (default), module, device or process",
+     .help = "stack the timeline of one run by category (default), module, device or process",
      .no_env = true},
     ML_OPTION_AT,
     ML_OPTION_DEVICE,
