@@ -16,7 +16,7 @@
 #include "replay_state.h"
 #include "varint.h"
 
-#define EVERY_EVENTS 200000
+#define EVERY_EVENTS 100000
 #define ENTRY_BYTES 2 /* of a block in a checkpoint, if not known better */
 #define SHARE 0.04    /* of the trace's bytes */
 

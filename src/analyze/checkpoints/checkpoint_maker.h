@@ -1,7 +1,7 @@
 /* checkpoint_maker.h: reads a trace once for its categories and once for its live table, and
  * writes checkpoints.
  *
- * A checkpoint is due after 200,000 events, later if the live table is large: all
+ * A checkpoint is due after 100,000 events, later if the live table is large: all
  * checkpoints together may have only a share of the trace's bytes. A new one has only
  * the blocks that differ, unless the ones to read before it have grown larger than a whole one.
  *
