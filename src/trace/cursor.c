@@ -41,13 +41,13 @@ int ml_cursor_open(const struct ml_trace *t, uint64_t from_ns, uint64_t to_ns,
     return 0;
 }
 
-int ml_cursor_open_landmarks(const struct ml_trace *checkpoints, struct ml_cursor **ret,
-                             struct ml_error *err)
+int ml_cursor_open_copies(const struct ml_trace *checkpoints, uint8_t type, uint64_t from_ns,
+                          uint64_t to_ns, struct ml_cursor **ret, struct ml_error *err)
 {
-    int code = ml_cursor_open(checkpoints, 0, UINT64_MAX, ret, err);
+    int code = ml_cursor_open(checkpoints, from_ns, to_ns, ret, err);
 
     if (!code)
-        (*ret)->type = ML_BLOCK_LANDMARKS;
+        (*ret)->type = type;
     return code;
 }
 

@@ -24,7 +24,8 @@ static bool is_of_checkpoints(const struct ml_index_entry *entry)
     case ML_BLOCK_CLASSES:
     case ML_BLOCK_PYRAMID:
     case ML_BLOCK_DIRECTORY:
-    case ML_BLOCK_LANDMARKS: return true;
+    case ML_BLOCK_LANDMARKS:
+    case ML_BLOCK_SAMPLES: return true;
     default: return false;
     }
 }

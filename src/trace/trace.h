@@ -185,8 +185,10 @@ int ml_trace_read_section(const struct ml_trace *t, size_t first, uint8_t type, 
  * @return -ENOENT if there is none */
 int64_t ml_trace_last_section(const struct ml_trace *t, uint8_t type);
 
-/* Compares every block with its checksum. @return 0, -EBADMSG, or another negative errno */
-int ml_trace_check_blocks(const struct ml_trace *t);
+/* Compares every block, or each of a type, with its checksum.
+ * @type   0: any
+ * @return 0, -EBADMSG, or another negative errno */
+int ml_trace_check_blocks(const struct ml_trace *t, uint8_t type);
 
 /* ---- Events ------------------------------------------------------------ */
 
@@ -198,9 +200,9 @@ int ml_cursor_open(const struct ml_trace *t, uint64_t from_ns, uint64_t to_ns,
                    struct ml_cursor **ret, struct ml_error *err);
 void ml_cursor_free(struct ml_cursor *c);
 
-/* A cursor over the landmarks in a file of checkpoints: copies of some events of its trace. */
-int ml_cursor_open_landmarks(const struct ml_trace *checkpoints, struct ml_cursor **ret,
-                             struct ml_error *err);
+/* A cursor over the events in blocks of another type: copies in a file of checkpoints. */
+int ml_cursor_open_copies(const struct ml_trace *checkpoints, uint8_t type, uint64_t from_ns,
+                          uint64_t to_ns, struct ml_cursor **ret, struct ml_error *err);
 
 /* Skips the first `events` events of the trace. Blocks that contain none of the others are not
  * read. Call it before the first ml_cursor_next, on a cursor that starts at time 0. */

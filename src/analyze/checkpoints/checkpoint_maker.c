@@ -27,7 +27,7 @@ struct maker {
     struct ml_replay replay;
     struct ml_classes classes;
     struct ml_named_instants named;
-    struct ml_landmark_writer landmarks;
+    struct ml_landmark_writer landmarks, samples;
     ml_block_pool before;      /* at the last checkpoint */
     struct ml_moment last;     /* event that was fed */
     struct ml_moment last_end; /* see struct ml_checkpoints */
@@ -37,6 +37,7 @@ struct maker {
     uint64_t taken_bytes;                /* of all */
     uint64_t whole_bytes, whole_entries; /* of the last whole one */
     uint64_t since_bytes;                /* of those after it */
+    uint64_t steps_block;                /* of the section of steps */
     uint64_t first_ordinal;              /* of the stretch since the last one */
     size_t first_label;
 };
@@ -182,7 +183,8 @@ static int put_facts(const struct maker *m, struct ml_buf *out)
         [ML_FACTS_STEPS] = m->named.track.count,
         [ML_FACTS_FIRST_STEP] = m->named.track.first,
         [ML_FACTS_HIGHEST_STEP] = m->named.track.highest,
-        [ML_FACTS_LANDMARKS] = !m->landmarks.too_many,
+        [ML_FACTS_LANDMARKS] = !m->landmarks.too_many && !m->samples.too_many,
+        [ML_FACTS_STEPS_BLOCK] = m->steps_block,
     };
     const ml_numbers numbers = {.items = row, .len = ML_FACTS_FIELDS};
 
@@ -219,7 +221,8 @@ static int add_row(ml_numbers *numbers, const uint64_t *row, size_t fields)
     return 0;
 }
 
-static int put_steps(const struct maker *m, struct ml_buf *out)
+/* In a section of its own, because there may be many. */
+static int put_steps(struct maker *m)
 {
     uint64_t before[ML_STEPS_FIELDS] = {0};
     ml_numbers numbers = {0};
@@ -240,8 +243,13 @@ static int put_steps(const struct maker *m, struct ml_buf *out)
         }
         r = add_row(&numbers, row, ML_STEPS_FIELDS);
     }
+    ml_buf_clear(&m->bytes);
+    m->steps_block = ml_block_writer_next(m->out);
     if (r == 0)
-        r = ml_rows_put(out, ML_DIRECTORY_STEPS, &numbers, ML_STEPS_FIELDS);
+        r = ml_rows_put(&m->bytes, ML_DIRECTORY_STEPS, &numbers, ML_STEPS_FIELDS);
+    if (r == 0)
+        r = ml_block_writer_section(m->out, ML_BLOCK_DIRECTORY, m->last.time_ns, m->bytes.data,
+                                    m->bytes.len);
     ml_vec_release(&numbers);
     return r;
 }
@@ -272,8 +280,6 @@ static int put_directory(struct maker *m)
     ml_buf_clear(&m->bytes);
     if (r == 0)
         r = put_list(m, &directory);
-    if (r == 0)
-        r = put_steps(m, &directory);
     if (r == 0)
         r = put_refusals(m, &directory);
     if (r == 0 && m->opts->maker)
@@ -325,6 +331,15 @@ static int feed_looked_at(struct maker *m, const struct ml_event *event)
     return r;
 }
 
+static int copy_landmark(struct maker *m, const struct ml_event *event)
+{
+    switch (ml_landmark_type(event)) {
+    case ML_BLOCK_LANDMARKS: return ml_landmark_writer_add(&m->landmarks, event);
+    case ML_BLOCK_SAMPLES: return ml_landmark_writer_add(&m->samples, event);
+    default: return 0;
+    }
+}
+
 static int feed_batch(struct maker *m, const struct ml_event *events, size_t count)
 {
     size_t fed = 0;
@@ -333,8 +348,7 @@ static int feed_batch(struct maker *m, const struct ml_event *events, size_t cou
     for (size_t i = 0; r == 0 && i < count; i++) {
         if (events[i].time_ns < (i > 0 ? events[i - 1].time_ns : m->last.time_ns))
             return -EINVAL;
-        if (ml_is_landmark(&events[i]))
-            r = ml_landmark_writer_add(&m->landmarks, &events[i]);
+        r = copy_landmark(m, &events[i]);
         if (!ml_named_instants_wants(&m->named, &events[i]))
             continue;
         r = feed(m, events + fed, i - fed);
@@ -384,6 +398,10 @@ static int make(struct maker *m, struct ml_error *err)
         r = end_stretch(m);
     if (r == 0)
         r = ml_landmark_writer_end(&m->landmarks);
+    if (r == 0)
+        r = ml_landmark_writer_end(&m->samples);
+    if (r == 0)
+        r = put_steps(m);
     return r < 0 ? r : put_directory(m);
 }
 
@@ -391,11 +409,14 @@ int ml_checkpoints_make(const struct ml_trace *trace, const struct ml_checkpoint
                         struct ml_block_writer *out, struct ml_error *err)
 {
     struct maker m = {.trace = trace, .opts = opts, .out = out, .named.track.replay = &m.replay};
-    int r = ml_landmark_writer_begin(&m.landmarks, trace, out);
+    int r = ml_landmark_writer_begin(&m.landmarks, trace, ML_BLOCK_LANDMARKS, out);
 
+    if (r == 0)
+        r = ml_landmark_writer_begin(&m.samples, trace, ML_BLOCK_SAMPLES, out);
     if (r == 0)
         r = make(&m, err);
     ml_landmark_writer_release(&m.landmarks);
+    ml_landmark_writer_release(&m.samples);
     ml_replay_release(&m.replay);
     ml_classes_release(&m.classes);
     ml_named_instants_release(&m.named);

@@ -27,7 +27,8 @@ enum ml_facts_field {
     ML_FACTS_STEPS,
     ML_FACTS_FIRST_STEP,
     ML_FACTS_HIGHEST_STEP,
-    ML_FACTS_LANDMARKS, /* 1 if the file has them */
+    ML_FACTS_LANDMARKS,   /* 1 if the file has them */
+    ML_FACTS_STEPS_BLOCK, /* where the section with the table of steps begins */
     ML_FACTS_FIELDS,
 };
 

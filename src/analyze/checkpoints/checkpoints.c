@@ -30,6 +30,7 @@ static int get_facts(struct ml_checkpoints *c, const struct ml_record *record)
     c->first_step = row[ML_FACTS_FIRST_STEP];
     c->highest_step = row[ML_FACTS_HIGHEST_STEP];
     c->has_landmarks = row[ML_FACTS_LANDMARKS];
+    c->steps_block = row[ML_FACTS_STEPS_BLOCK];
     return 0;
 }
 
@@ -46,24 +47,6 @@ static int get_list(struct ml_checkpoints *c, const struct ml_record *record)
                                       .classes = row[ML_LIST_CLASSES],
                                       .whole = row[ML_LIST_WHOLE],
                                   });
-    return r < 0 ? r : more;
-}
-
-static int get_steps(struct ml_checkpoints *c, const struct ml_record *record)
-{
-    uint64_t row[ML_STEPS_FIELDS] = {0}, change[ML_STEPS_FIELDS];
-    struct ml_rows rows;
-    int more = 0, r = ml_rows_open(record, &rows);
-
-    while (r == 0 && (more = ml_rows_next(&rows, change, ML_STEPS_FIELDS)) > 0) {
-        for (size_t i = 0; i < ML_STEPS_FIELDS; i++)
-            row[i] += (uint64_t)ml_unzigzag(change[i]);
-        r = ml_vec_push(&c->steps, (struct ml_checkpoint_step){
-                                       .number = row[ML_STEPS_NUMBER],
-                                       .peak = {row[ML_STEPS_PEAK_EVENT], row[ML_STEPS_PEAK_NS]},
-                                       .end = {row[ML_STEPS_END_EVENT], row[ML_STEPS_END_NS]},
-                                   });
-    }
     return r < 0 ? r : more;
 }
 
@@ -86,7 +69,6 @@ static int get_record(struct ml_checkpoints *c, const struct ml_record *record)
     switch (record->tag) {
     case ML_DIRECTORY_FACTS: return get_facts(c, record);
     case ML_DIRECTORY_LIST: return get_list(c, record);
-    case ML_DIRECTORY_STEPS: return get_steps(c, record);
     case ML_DIRECTORY_REFUSALS: return get_refusals(c, record);
     case ML_DIRECTORY_END:
         c->end_state = record->in;
@@ -153,7 +135,6 @@ int ml_checkpoints_open(const struct ml_trace *trace, struct ml_checkpoints *ret
 void ml_checkpoints_release(struct ml_checkpoints *checkpoints)
 {
     ml_vec_release(&checkpoints->list);
-    ml_vec_release(&checkpoints->steps);
     ml_vec_release(&checkpoints->refusals);
     ml_buf_release(&checkpoints->directory);
     *checkpoints = (struct ml_checkpoints){0};
@@ -183,13 +164,47 @@ const struct ml_checkpoint *ml_checkpoint_before_time(const struct ml_checkpoint
     return &list[i - 1];
 }
 
-const struct ml_checkpoint_step *ml_checkpoints_step(const struct ml_checkpoints *checkpoints,
-                                                     uint64_t number)
+/* Each row has the differences to the one before. */
+static int find_step(const struct ml_record *record, uint64_t number,
+                     struct ml_checkpoint_step *ret)
 {
-    for (size_t i = 0; i < checkpoints->steps.len; i++)
-        if (checkpoints->steps.items[i].number == number)
-            return &checkpoints->steps.items[i];
-    return NULL;
+    uint64_t row[ML_STEPS_FIELDS] = {0}, change[ML_STEPS_FIELDS];
+    struct ml_rows rows;
+    int more = ml_rows_open(record, &rows);
+
+    while (more == 0 && (more = ml_rows_next(&rows, change, ML_STEPS_FIELDS)) > 0) {
+        for (size_t i = 0; i < ML_STEPS_FIELDS; i++)
+            row[i] += (uint64_t)ml_unzigzag(change[i]);
+        if (row[ML_STEPS_NUMBER] == number) {
+            *ret = (struct ml_checkpoint_step){
+                .number = number,
+                .peak = {row[ML_STEPS_PEAK_EVENT], row[ML_STEPS_PEAK_NS]},
+                .end = {row[ML_STEPS_END_EVENT], row[ML_STEPS_END_NS]},
+            };
+            return 1;
+        }
+        more = 0;
+    }
+    return more;
+}
+
+int ml_checkpoints_step(const struct ml_checkpoints *checkpoints, uint64_t number,
+                        struct ml_checkpoint_step *ret)
+{
+    struct ml_buf bytes = {0};
+    struct ml_record record;
+    const uint8_t *in;
+    int r = ml_trace_read_section(checkpoints->file, checkpoints->steps_block, ML_BLOCK_DIRECTORY,
+                                  &bytes);
+
+    in = bytes.data;
+    if (r == 0 && (ml_record_next(&in, bytes.data + bytes.len, &record) != 1 ||
+                   record.tag != ML_DIRECTORY_STEPS))
+        r = -EBADMSG;
+    if (r == 0)
+        r = find_step(&record, number, ret);
+    ml_buf_release(&bytes);
+    return r;
 }
 
 /* ---- Restoring ----------------------------------------------------------------- */

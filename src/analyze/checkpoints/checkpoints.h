@@ -49,7 +49,7 @@ struct ml_checkpoints {
                                   has ended */
     ML_VEC(struct ml_checkpoint) list;
     uint64_t step_count, first_step, highest_step;
-    ML_VEC(struct ml_checkpoint_step) steps;
+    uint64_t steps_block; /* of the file, where the table of steps begins */
     ML_VEC(struct ml_checkpoint_refusal) refusals;
     struct ml_buf directory;
     const uint8_t *end_state, *end_state_end; /* in `directory` */
@@ -70,9 +70,9 @@ const struct ml_checkpoint *ml_checkpoint_before_event(const struct ml_checkpoin
 const struct ml_checkpoint *ml_checkpoint_before_time(const struct ml_checkpoints *checkpoints,
                                                       uint64_t time_ns);
 
-/* NULL: there is no such step. */
-const struct ml_checkpoint_step *ml_checkpoints_step(const struct ml_checkpoints *checkpoints,
-                                                     uint64_t number);
+/* @return 1, 0 if there is no such step, -EBADMSG, or another negative errno */
+int ml_checkpoints_step(const struct ml_checkpoints *checkpoints, uint64_t number,
+                        struct ml_checkpoint_step *ret);
 
 /* Restores the live table, which must be new and without caps, and finds the categories of the
  * allocations up to the next checkpoint. They are numbered from the checkpoint on: give them to

@@ -14,25 +14,29 @@
 
 /* ---- Reading ----------------------------------------------------------------- */
 
-static bool has_landmarks(const struct ml_trace *trace)
+/* The blocks are checked before, because the caller could not start again after a damaged one. */
+static bool has_landmarks(const struct ml_trace *trace, uint8_t type)
 {
     struct ml_checkpoints checkpoints;
-    bool has = ml_checkpoints_open(trace, &checkpoints) == 0 && checkpoints.has_landmarks;
+    bool has = ml_checkpoints_open(trace, &checkpoints) == 0 && checkpoints.has_landmarks &&
+               ml_trace_check_blocks(checkpoints.file, type) == 0;
 
     ml_checkpoints_release(&checkpoints);
     return has;
 }
 
-/* @fn  NULL: only reads them */
-static int read_landmarks(const struct ml_trace *trace, ml_event_fn *fn, void *ctx,
-                          struct ml_error *err)
+int ml_each_landmark(const struct ml_trace *trace, uint8_t type, uint64_t from_ns, uint64_t to_ns,
+                     ml_event_fn *fn, void *ctx, struct ml_error *err)
 {
     const struct ml_event *events;
     struct ml_cursor *cursor = NULL;
-    int n = 0, r = ml_cursor_open_landmarks(ml_trace_checkpoints(trace), &cursor, err);
+    int n = 0, r;
 
+    if (!has_landmarks(trace, type))
+        return ml_each_event(trace, fn, ctx, err);
+    r = ml_cursor_open_copies(ml_trace_checkpoints(trace), type, from_ns, to_ns, &cursor, err);
     while (r == 0 && (n = ml_cursor_next(cursor, &events, err)) > 0)
-        for (int i = 0; i < n && r == 0 && fn; i++) {
+        for (int i = 0; i < n && r == 0; i++) {
             r = fn(ctx, &events[i]);
             if (r < 0)
                 ml_error_set(err, r, "out of memory");
@@ -41,23 +45,14 @@ static int read_landmarks(const struct ml_trace *trace, ml_event_fn *fn, void *c
     return r < 0 ? r : n;
 }
 
-/* They are read twice, because the caller could not start again after a damaged block. */
-int ml_each_landmark(const struct ml_trace *trace, ml_event_fn *fn, void *ctx, struct ml_error *err)
-{
-    struct ml_error unused = {0};
-
-    if (has_landmarks(trace) && read_landmarks(trace, NULL, NULL, &unused) == 0)
-        return read_landmarks(trace, fn, ctx, err);
-    return ml_each_event(trace, fn, ctx, err);
-}
-
 /* ---- Writing ----------------------------------------------------------------- */
 
 int ml_landmark_writer_begin(struct ml_landmark_writer *w, const struct ml_trace *trace,
-                             struct ml_block_writer *out)
+                             uint8_t type, struct ml_block_writer *out)
 {
     *w = (struct ml_landmark_writer){
         .out = out,
+        .type = type,
         .encoder = malloc(sizeof(struct ml_encoder)),
         .raw = malloc(ML_EVENTS_RAW_MAX),
         .left_bytes = ml_max_u64(LEAST_BYTES, ml_trace_info(trace)->event_bytes / SHARE),
@@ -80,7 +75,7 @@ static int flush(struct ml_landmark_writer *w)
     uint64_t before = w->out->offset, taken;
     struct ml_block_header header = {0};
     size_t len = ml_encoder_finish(w->encoder, w->raw, &header);
-    int r = len > 0 ? ml_block_writer_events(w->out, ML_BLOCK_LANDMARKS, &header, w->raw, len) : 0;
+    int r = len > 0 ? ml_block_writer_events(w->out, w->type, &header, w->raw, len) : 0;
 
     taken = w->out->offset - before;
     w->too_many = taken > w->left_bytes;

@@ -54,7 +54,7 @@ static bool is_usable(const struct ml_trace *file, const struct place *place)
     const char *owner = ml_trace_setting(file, SETTING);
 
     return owner && strcmp(owner, place->owner) == 0 && ml_trace_info(file)->has_index &&
-           ml_trace_check_blocks(file) == 0;
+           ml_trace_check_blocks(file, 0) == 0;
 }
 
 /* @return whether the trace can use them */
