@@ -84,12 +84,14 @@ def _file(path, force):
 _OPEN_S = 60
 
 
-def _start_collector(path, force, sample_hz):
+def _start_collector(path, force, sample_hz, stacks):
     line = [find_command(), "collect", f"--pid={os.getpid()}", f"--output={path}"]
     if force:
         line.append("--force")
     if sample_hz is not None:
         line.append(f"--sample-hz={int(sample_hz)}")
+    if stacks is not None:
+        line.append(f"--stacks={stacks}")
     starting = subprocess.Popen(line, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                 stderr=subprocess.PIPE, text=True, errors="replace")
     try:
@@ -187,6 +189,9 @@ def _join(recording):
     raise RuntimeError(_REASONS.get(reason, os.strerror(reason)))
 
 
+_STACKS = (None, "none", "python", "native", "all")  # as in `memledger run --stacks`
+
+
 # ---- Public functions --------------------------------------------------------------
 
 
@@ -220,7 +225,7 @@ def _name_torch():
                             "cannot hook transformers: key-value caches have no names")
 
 
-def start(path=None, *, force=False, sample_hz=None):
+def start(path=None, *, force=False, sample_hz=None, stacks=None):
     """Records this process into `path`, by default memledger-<program>.<pid>.mled, until
     stop() or the end of the program. Returns the path.
 
@@ -241,8 +246,10 @@ def start(path=None, *, force=False, sample_hz=None):
         file = _file(path, force)
         if sample_hz is not None and sample_hz < 0:
             raise ValueError(f"sample_hz={sample_hz}: give 0 or more samples a second")
+        if stacks not in _STACKS:
+            raise ValueError(f"stacks={stacks!r}: give one of {', '.join(_STACKS[1:])}")
         _late.switch_on()
-        recording = _start_collector(file, force, sample_hz)
+        recording = _start_collector(file, force, sample_hz, stacks)
         _join(recording)
         _current = recording  # set at once, so that stop() works if the rest is interrupted
         if not _ends_at_exit:

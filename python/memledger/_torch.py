@@ -12,8 +12,8 @@ import itertools
 import os
 import weakref
 
-from . import _ddp_buckets, _fsdp, _fsdp_flat, _native, _torch_batches, _torch_building, \
-    _torch_caches, _torch_compiled, _torch_data, _torch_outside, _wrappers
+from . import _ddp_buckets, _fsdp, _fsdp_flat, _native, _private_pools, _torch_batches, \
+    _torch_building, _torch_caches, _torch_compiled, _torch_data, _torch_outside, _wrappers
 from ._in_front import all_or_nothing, is_in_front, put
 from ._naming import joint_name, new_name
 
@@ -52,6 +52,7 @@ def install():
         _torch_batches.watch(torch)
         _torch_compiled.watch(torch, _name_traced_state)
         _ddp_buckets.watch(torch, _torch_building.name_new)
+        _private_pools.watch(torch)
     _fsdp.watch(_torch_building.name_new)
     _fsdp_flat.watch(_torch_building.name_new)
     _torch_caches.use(torch, label_of)

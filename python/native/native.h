@@ -14,6 +14,7 @@
 /* Each returns 0, or -1 with an exception set. */
 int ml_native_add_interned(PyObject *module);
 int ml_native_add_torch_begin(PyObject *module);
+int ml_native_add_private_pools(PyObject *module);
 int ml_native_add_scoped_call(PyObject *module);
 int ml_native_add_module_calls(PyObject *module);
 int ml_native_add_building_calls(PyObject *module);

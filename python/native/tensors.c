@@ -127,7 +127,7 @@ void ml_tensor_label(PyObject *tensor, uint32_t name, int category)
 /* ---- Inputs -------------------------------------------------------------------- */
 
 #define MOST_INPUTS 64  /* of a list or a dictionary */
-#define DEEPEST_INPUT 3 /* in lists and dictionaries */
+#define DEEPEST_INPUT 3 /* in lists, dictionaries and batches */
 
 static void label_input(PyObject *object, const char *name, int depth);
 
@@ -168,6 +168,33 @@ static void label_dict(PyObject *dict, int depth)
     Py_XDECREF(copy);
 }
 
+/* Whether instances of the class are batches, as of torch-geometric or of a program's own: they can
+ * be moved to a device, or are dataclasses. A subclass of dict is what a model returned. */
+static bool is_batch_class(PyTypeObject *type)
+{
+    static const char *const signs[] = {"to", "__dataclass_fields__"};
+
+    if (PyType_IsSubtype(type, &PyDict_Type) || PyType_IsSubtype(type, &PyType_Type) ||
+        PyType_IsSubtype(type, (PyTypeObject *)tensor_class))
+        return false;
+    for (size_t i = 0; i < sizeof(signs) / sizeof(*signs); i++)
+        if (PyObject_HasAttrString((PyObject *)type, signs[i]))
+            return true;
+    return false;
+}
+
+/* A module is no batch. What its attributes run is the program's own code: errors are dropped. */
+static void label_object(PyObject *object, int depth)
+{
+    PyObject *dict =
+        is_batch_class(Py_TYPE(object)) ? PyObject_GetAttrString(object, "__dict__") : NULL;
+
+    if (dict && PyDict_CheckExact(dict) && !PyDict_GetItemString(dict, "_parameters"))
+        label_dict(dict, depth);
+    Py_XDECREF(dict);
+    ml_native_forget_error();
+}
+
 static void label_input(PyObject *object, const char *name, int depth)
 {
     const struct ml_extension_api *recorder = ml_native_recorder();
@@ -176,10 +203,12 @@ static void label_input(PyObject *object, const char *name, int depth)
         ml_tensor_label(object, recorder->name(name, strlen(name)), MEMLEDGER_INPUT);
     else if (depth == DEEPEST_INPUT)
         return;
-    else if (PyTuple_CheckExact(object) || PyList_CheckExact(object))
+    else if (PyTuple_Check(object) || PyList_CheckExact(object))
         label_sequence(object, name, depth + 1);
     else if (PyDict_CheckExact(object))
         label_dict(object, depth + 1);
+    else
+        label_object(object, depth + 1);
 }
 
 void ml_tensors_label_inputs(PyObject *args, PyObject *kwargs)

@@ -89,7 +89,7 @@ def train(model, optimizer, loss_of, batches):
 def trained_gpt(model, runs=None, lengths=(128,) * STEPS):
     """`runs`: what is called, if it is not the model itself."""
     optimizer = torch.optim.AdamW(model.parameters())
-    train(runs or model, optimizer, language_loss, [tokens(n) for n in lengths])
+    train(model if runs is None else runs, optimizer, language_loss, [tokens(n) for n in lengths])
     return told.contents(model, optimizer)
 
 

@@ -80,6 +80,42 @@ static void slack_is_split_where_segments_are_known(void **state)
     ml_ledger_release(&ledger);
 }
 
+static void private_pools_stand_by_region(void **state)
+{
+    struct fixture f = fixture_begin();
+    uint32_t tensors = space_on(&f, 0, "cuda:0", MEMLEDGER_BLOCK, "tensors");
+    uint32_t memory = driver_space(&f, ML_CUDA_MEMORY);
+    uint32_t net =
+        ml_maker_scope(f.maker, 0, MEMLEDGER_SCOPE_MODULE, ml_maker_string(f.maker, "net"));
+    uint32_t layer =
+        ml_maker_scope(f.maker, net, MEMLEDGER_SCOPE_MODULE, ml_maker_string(f.maker, "fc"));
+    struct ml_ledger ledger;
+
+    (void)state;
+    fixture_alloc(&f, memory, 0x10000, 0x1000);
+    fixture_alloc(&f, tensors, 0x10000, 0x200);
+    fixture_event(
+        &f, (struct ml_event){
+                .kind = ML_ALLOC, .space = memory, .scope = layer, .addr = 0x20000, .size = 0x800});
+    fixture_label(&f, memory, 0x20000, "CUDA graphs", MEMLEDGER_OTHER);
+    fixture_alloc(&f, tensors, 0x20000, 0x300);
+    fixture_label(&f, tensors, 0x20000, "h", MEMLEDGER_ACTIVATION);
+    fixture_alloc(&f, tensors, 0x20400, 0x100);
+    fixture_alloc(&f, memory, 0x30000, 0x400); /* a pool of the program, all free */
+    fixture_label(&f, memory, 0x30000, "MemPool", MEMLEDGER_OTHER);
+    sample(&f, 0, 0x1c00);
+    ledger = book_at(&f, ML_AT_PEAK, 0);
+    assert_entry(&ledger, "blocks", 0x1000);
+    assert_entry(&ledger, "private pools", 0xc00);
+    assert_entry(&ledger, "private pools/CUDA graphs: net", 0x800);
+    assert_entry(&ledger, "private pools/CUDA graphs: net/activation", 0x300);
+    assert_entry(&ledger, "private pools/CUDA graphs: net/without a category", 0x100);
+    assert_entry(&ledger, "private pools/CUDA graphs: net/slack", 0x400);
+    assert_entry(&ledger, "private pools/MemPool", 0x400);
+    assert_balanced(&ledger, 0);
+    ml_ledger_release(&ledger);
+}
+
 /* Segments that grow are mapped piece by piece, and tensors lie across. */
 static void a_block_may_lie_across_allocations(void **state)
 {
@@ -617,6 +653,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_byte_is_entered_once),
         cmocka_unit_test(slack_is_split_where_segments_are_known),
+        cmocka_unit_test(private_pools_stand_by_region),
         cmocka_unit_test(a_block_may_lie_across_allocations),
         cmocka_unit_test(blocks_over_each_other_count_once),
         cmocka_unit_test(stream_ordered_blocks_lie_in_their_pools),

@@ -193,6 +193,17 @@ struct contents {
     uint64_t blocks_in_segments; /* bytes of blocks in segments */
 };
 
+/* Blocks in private pools are entered by pool. */
+static int enter_block(struct page *p, enum ml_ledger_group group, const struct ml_range *range,
+                       const struct ml_range *block, uint64_t bytes)
+{
+    const struct ml_trace *trace = p->replay->trace;
+
+    if (group == ML_GROUP_PRIVATE)
+        return ml_tally_pool(&p->tally, trace, range->block, block->block, bytes);
+    return ml_tally_block(&p->tally, group, trace, block->block, bytes);
+}
+
 /* Enters the blocks in the range. */
 static int enter_blocks(struct page *p, enum ml_ledger_group group, const struct ml_range *range,
                         struct contents *ret)
@@ -209,7 +220,7 @@ static int enter_blocks(struct page *p, enum ml_ledger_group group, const struct
 
         ret->blocks += bytes;
         ret->blocks_in_segments += ml_ranges_overlap(&p->segments, from, from + bytes);
-        r = ml_tally_block(&p->tally, group, p->replay->trace, b->block, bytes);
+        r = enter_block(p, group, range, b, bytes);
     }
     p->placed_bytes += ret->blocks;
     return r;
@@ -230,13 +241,18 @@ static int enter_slack(struct page *p, const struct contents *in, uint64_t bytes
     return r;
 }
 
+/* A labelled allocation that contains blocks, or did, is part of a private pool. */
 static int enter_container(struct page *p, const struct ml_range *range)
 {
+    bool is_private = range->block->label != 0 && p->blocks.list.len > 0;
     struct contents in;
-    int r = enter_blocks(p, ML_GROUP_BLOCKS, range, &in);
+    int r = enter_blocks(p, is_private ? ML_GROUP_PRIVATE : ML_GROUP_BLOCKS, range, &in);
 
     if (r < 0)
         return r;
+    if (is_private)
+        return ml_tally_pool(&p->tally, p->replay->trace, range->block, NULL,
+                             range->block->size - in.blocks);
     if (in.blocks == 0 && in.segments == 0)
         return ml_tally_owner(&p->tally, ML_GROUP_DIRECT, p->replay->trace, range->block);
     return enter_slack(p, &in, range->block->size);

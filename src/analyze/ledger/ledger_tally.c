@@ -20,10 +20,11 @@
 #define POOL_SLACK "pool slack"
 
 /* How lines of a group are divided, which decides the meaning of their number. */
-enum how { WHOLE, BY_OWNER, BY_SCOPE, BY_LABEL, BY_STACK, SLACK };
+enum how { WHOLE, BY_OWNER, BY_SCOPE, BY_LABEL, BY_STACK, SLACK, BY_POOL, POOL_FREE };
 
 static const char *const groups[] = {
     [ML_GROUP_BLOCKS] = "blocks",
+    [ML_GROUP_PRIVATE] = "private pools",
     [ML_GROUP_ASYNC] = "stream-ordered pools",
     [ML_GROUP_REPORTED] = "reported by the program",
     [ML_GROUP_DIRECT] = "driver allocations",
@@ -114,7 +115,23 @@ static uint32_t telling_scope(const struct ml_trace *trace, uint32_t scope)
     return scope;
 }
 
-/* The number of a stack and a scope together, or -ENOMEM. */
+/* The outermost module around it, which is compiled or captured as a whole; without one, as above.
+ */
+static uint32_t region_scope(const struct ml_trace *trace, uint32_t scope)
+{
+    uint32_t region = 0;
+
+    for (uint32_t at = scope; at != 0;) {
+        const struct ml_scope *s = ml_trace_scope(trace, at);
+
+        if (s->kind == MEMLEDGER_SCOPE_MODULE)
+            region = at;
+        at = s->parent < at ? s->parent : 0;
+    }
+    return region ? region : telling_scope(trace, scope);
+}
+
+/* The number of a stack, or a label, and a scope together, or -ENOMEM. */
 static int64_t asker_of(struct ml_ledger_tally *tally, uint32_t stack, uint32_t scope)
 {
     uint64_t asker = (uint64_t)stack << 32 | scope;
@@ -153,6 +170,19 @@ int ml_tally_slack(struct ml_ledger_tally *tally, enum ml_ledger_group group,
                    enum ml_ledger_slack slack, int64_t bytes)
 {
     return bytes ? add(tally, key_of(group, SLACK, 0, slack), bytes) : 0;
+}
+
+int ml_tally_pool(struct ml_ledger_tally *tally, const struct ml_trace *trace,
+                  const struct ml_block *container, const struct ml_block *block, uint64_t bytes)
+{
+    int64_t pool = asker_of(tally, container->label, region_scope(trace, container->scope));
+    uint64_t key;
+
+    if (pool < 0)
+        return -ENOMEM;
+    key = key_of(ML_GROUP_PRIVATE, block ? BY_POOL : POOL_FREE, block ? block->category : 0,
+                 (uint32_t)pool);
+    return bytes ? add(tally, key, (int64_t)bytes) : 0;
 }
 
 /* ---- Entries ----------------------------------------------------------- */
@@ -264,6 +294,35 @@ static int add_slack_line(struct writer *w, struct ml_ledger_entry *group, uint3
     return 0;
 }
 
+/* "CUDA graphs: GPT" */
+static struct ml_ledger_entry *pool_entry(struct writer *w, struct ml_ledger_entry *group,
+                                          uint32_t number)
+{
+    uint32_t label = (uint32_t)(w->tally->askers.items[number] >> 32);
+    uint32_t scope = (uint32_t)w->tally->askers.items[number];
+    struct ml_ledger_entry *entry = NULL;
+    struct ml_buf name;
+
+    ml_buf_init(&name);
+    if (ml_buf_puts(&name, ml_trace_string(w->trace, label, NULL)) == 0 &&
+        (scope == 0 ||
+         (ml_buf_puts(&name, ": ") == 0 && ml_scope_path(w->trace, scope, &name) == 0)))
+        entry = ml_ledger_child(group, (const char *)name.data, w->arena);
+    ml_buf_release(&name);
+    return entry;
+}
+
+static int add_pool_line(struct writer *w, struct ml_ledger_entry *group, uint64_t key,
+                         int64_t bytes)
+{
+    uint8_t category = category_of(key);
+    const char *name = how_of(key) == POOL_FREE ? SLACK_NAME
+                       : category               ? ml_category_name(category)
+                                                : NO_CATEGORY;
+
+    return add_named(w, pool_entry(w, group, (uint32_t)key), name, bytes);
+}
+
 static int add_line(struct writer *w, const struct ml_ledger_line *line)
 {
     struct ml_ledger_entry *group = ml_ledger_child(w->book, groups[group_of(line->key)], w->arena);
@@ -274,6 +333,8 @@ static int add_line(struct writer *w, const struct ml_ledger_line *line)
     case WHOLE: group->bytes = ml_ledger_sum(group->bytes, line->bytes); return 0;
     case BY_OWNER: return add_asker(w, group, (uint32_t)line->key, line->bytes);
     case SLACK: return add_slack_line(w, group, (uint32_t)line->key, line->bytes);
+    case BY_POOL:
+    case POOL_FREE: return add_pool_line(w, group, line->key, line->bytes);
     default: return add_block_line(w, group, line->key, line->bytes);
     }
 }

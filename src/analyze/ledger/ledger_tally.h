@@ -11,6 +11,7 @@
 /* The kinds of memory that the driver charges. */
 enum ml_ledger_group {
     ML_GROUP_BLOCKS,   /* allocations that contain blocks */
+    ML_GROUP_PRIVATE,  /* those of private pools, such as the ones of CUDA graphs */
     ML_GROUP_ASYNC,    /* the driver's own pools */
     ML_GROUP_REPORTED, /* blocks of a program whose driver calls are not recorded */
     ML_GROUP_DIRECT,   /* allocations without blocks */
@@ -42,7 +43,7 @@ struct ml_ledger_line {
 struct ml_ledger_tally {
     ML_VEC(struct ml_ledger_line) lines;
     struct ml_map index;     /* key -> line */
-    ML_VEC(uint64_t) askers; /* stack and scope */
+    ML_VEC(uint64_t) askers; /* stack or label, and scope */
     struct ml_map asker_index;
 };
 
@@ -53,7 +54,9 @@ void ml_ledger_tally_release(struct ml_ledger_tally *tally);
  * owner:  by the library that requested the block, and by scope if the library is unknown:
  *         the program itself
  * block:  by the block's category, and its scope, label or owner
- * slack:  as unused */
+ * slack:  as unused
+ * pool:   by the private pool and the region that it serves, then by category; without a block,
+ *         as unused */
 int ml_tally_whole(struct ml_ledger_tally *tally, enum ml_ledger_group group, uint64_t bytes);
 int ml_tally_owner(struct ml_ledger_tally *tally, enum ml_ledger_group group,
                    const struct ml_trace *trace, const struct ml_block *block);
@@ -61,6 +64,8 @@ int ml_tally_block(struct ml_ledger_tally *tally, enum ml_ledger_group group,
                    const struct ml_trace *trace, const struct ml_block *block, uint64_t bytes);
 int ml_tally_slack(struct ml_ledger_tally *tally, enum ml_ledger_group group,
                    enum ml_ledger_slack slack, int64_t bytes);
+int ml_tally_pool(struct ml_ledger_tally *tally, const struct ml_trace *trace,
+                  const struct ml_block *container, const struct ml_block *block, uint64_t bytes);
 
 /* Writes the lines as entries below `book`, and settles it.
  * @top    entries in a list of scopes or owners */

@@ -95,6 +95,30 @@ static int64_t put_outermost(struct ml_modules *m, uint32_t scope, const char *n
     return found == ML_NO_MODULE ? put(m, ML_NO_MODULE, name, len, scope) : found;
 }
 
+/* "optimizer: AdamW", for what an optimizer allocates outside of all modules. */
+static int64_t put_optimizer(struct ml_modules *m, uint32_t number)
+{
+    struct ml_buf path;
+    int64_t module = -ENOMEM;
+
+    ml_buf_init(&path);
+    if (ml_scope_path(m->trace, number, &path) == 0)
+        module = put(m, ML_NO_MODULE, (const char *)path.data, path.len, number);
+    ml_buf_release(&path);
+    if (module > 0)
+        m->list.items[module].is_optimizer = true;
+    return module;
+}
+
+/* The scope of an optimizer's class, in the phase of optimizers. */
+static bool is_optimizer(const struct ml_modules *m, const struct ml_scope *scope, uint32_t number)
+{
+    const struct ml_scope_fact fact = ml_scope_fact_of(&m->facts, number);
+
+    return scope->kind == MEMLEDGER_SCOPE_USER && fact.phase == ML_PHASE_OPTIMIZER &&
+           scope->parent == fact.phase_scope;
+}
+
 static int64_t module_of_scope(struct ml_modules *m, uint32_t number)
 {
     const struct ml_scope *scope = ml_trace_scope(m->trace, number);
@@ -103,9 +127,11 @@ static int64_t module_of_scope(struct ml_modules *m, uint32_t number)
 
     if (m->nested)
         return scope->kind == MEMLEDGER_SCOPE_PHASE ? around : put(m, around, name, len, number);
+    if (around == ML_NO_MODULE && is_optimizer(m, scope, number))
+        return put_optimizer(m, number);
     if (scope->kind != MEMLEDGER_SCOPE_MODULE)
         return around;
-    if (around == ML_NO_MODULE)
+    if (around == ML_NO_MODULE || m->list.items[around].is_optimizer)
         return put_outermost(m, number, name, len);
     root = m->list.items[around].root;
     if (len == m->list.items[root].path_len && memcmp(name, m->list.items[root].path, len) == 0)
@@ -317,10 +343,11 @@ static bool is_called(const struct ml_module *module, const char *name)
     return module->path_len == strlen(name) && memcmp(module->path, name, module->path_len) == 0;
 }
 
-/* Names that stand for a model. */
+/* Names that stand for a model, or for an optimizer. */
 static bool is_stand_in(const struct ml_module *module)
 {
-    return is_called(module, ML_LOADING_MODULE) || is_called(module, ML_UNUSED_MODULE);
+    return module->is_optimizer || is_called(module, ML_LOADING_MODULE) ||
+           is_called(module, ML_UNUSED_MODULE);
 }
 
 static uint32_t first_model(const struct ml_modules *m)
@@ -342,7 +369,8 @@ static uint32_t without_match(const struct ml_modules *m, uint32_t scope, uint32
 
 static int64_t search_label(const struct ml_modules *m, const struct ml_block *block)
 {
-    uint32_t own = module_around(m, block->scope);
+    uint32_t around = module_around(m, block->scope);
+    uint32_t own = m->list.items[around].is_optimizer ? ML_NO_MODULE : around;
     int64_t found =
         search_roots(m, m->list.items[own].root, ml_trace_string(m->trace, block->label, NULL));
 

@@ -6,6 +6,8 @@
  * state and a cache of keys and values belong to the module whose path is a prefix of their label,
  * wherever they were allocated.
  *
+ * An optimizer has a place among the outermost modules: "optimizer: AdamW".
+ *
  * In a trace without such scopes the other scopes are the modules, nested as they are.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -28,6 +30,7 @@ struct ml_module {
     const char *name;    /* the part of the path below its parent: "layers.3" */
     uint32_t class_name; /* string, "Linear"; 0: unknown */
     uint32_t scope;      /* the first of its scopes */
+    bool is_optimizer;   /* no module: what an optimizer allocates outside of all modules */
 };
 
 struct ml_modules {

@@ -6,6 +6,7 @@
 
 #include "api_control.h"
 #include "api_report.h"
+#include "cuda_private.h"
 #include "given_names.h"
 #include "memledger/memledger.h"
 #include "names.h"
@@ -73,6 +74,8 @@ __attribute__((visibility("default"))) const struct ml_extension_api memledger_e
     .leave_optimizer = ml_torch_leave_optimizer,
     .label = label,
     .watch = ml_torch_watch,
+    .enter_private = ml_cuda_enter_private,
+    .leave_private = ml_cuda_leave_private,
     .step = step,
     .save_trace = ml_control_save,
 #if ML_WITH_MXNET

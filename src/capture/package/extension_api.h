@@ -17,7 +17,7 @@
 #include "mxnet_scopes.h"
 #include "torch_watch.h"
 
-#define ML_EXTENSION_API_VERSION 7
+#define ML_EXTENSION_API_VERSION 8
 #define ML_EXTENSION_API_NAME "memledger_extension_v1"
 
 struct ml_extension_api {
@@ -45,6 +45,9 @@ struct ml_extension_api {
     void (*label)(int cuda_device, const void *ptr, uint32_t name, int category);
     /* See torch_watch.h. */
     struct ml_torch_watch *(*watch)(struct ml_torch_watch *watch);
+    /* See cuda_private.h. */
+    void (*enter_private)(uint32_t label);
+    void (*leave_private)(void);
     /* The name is ML_STEP_AUTOMATIC, ML_STEP_EVALUATION, or "" for a step of the program. */
     void (*step)(uint64_t number, const char *name);
     /* See api_control.h. Needs no lock of Python's. */

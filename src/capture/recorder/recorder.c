@@ -341,6 +341,7 @@ static int join_locked(struct process *p, const char *dir)
     ml_ring_bytes = ring_bytes;
     ml_ring_count = ring_count;
     use_clock(session->clock);
+    ml_stacks_mode = session->stacks;
     ml_session = session;
     p->first_set = p->sets;
     p->no_more_sets = false;
@@ -408,6 +409,7 @@ static int leave_locked(struct process *p)
     if (!late || atomic_load_explicit(&p->state, memory_order_relaxed) != STARTED)
         return -ESRCH;
     atomic_store_explicit(&p->state, OFF, memory_order_release);
+    ml_stacks_mode = ML_STACKS_NONE;
     stop_writers(p);
     if (p->joined)
         finish_session(ml_session);

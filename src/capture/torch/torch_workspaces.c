@@ -1,7 +1,7 @@
 /* torch_workspaces.c: see torch_workspaces.h.
  *
- * All arguments of these functions are integers and pointers, each of which takes a whole word, so
- * that a hook needs to know only how many there are.
+ * All arguments of most of these functions are integers and pointers, each of which takes a whole
+ * word, so that a hook needs to know only how many there are.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -30,6 +30,8 @@
 /* PyTorch keeps one workspace of cuBLAS and of cuBLASLt for each stream, for all layers. */
 #define CUBLAS "cuBLAS" ML_SHARED_WORKSPACE
 #define CUBLASLT "cuBLASLt" ML_SHARED_WORKSPACE
+/* It also keeps the random numbers of an LSTM's dropout, for all layers of a device. */
+#define CUDNN "cuDNN" ML_SHARED_WORKSPACE
 
 /* ENTRY(function, its number of arguments, the workspace's place among them, label) */
 #define ENTRIES(ENTRY)                                                                             \
@@ -46,6 +48,9 @@
 /* cudnnBackendSetAttribute(descriptor, CUDNN_ATTR_VARIANT_PACK_WORKSPACE, type, 1, &workspace). */
 #define SET_ATTRIBUTE "cudnnBackendSetAttribute"
 #define VARIANT_PACK_WORKSPACE 1003
+
+/* cudnnSetDropoutDescriptor(descriptor, handle, dropout, states, bytes, seed). */
+#define SET_DROPOUT "cudnnSetDropoutDescriptor"
 
 /* What all four libraries return before they are initialized. */
 #define NOT_INITIALIZED 1
@@ -84,7 +89,7 @@ static void is_workspace(word address, const char *name)
 #define ARGUMENT(n) a##n
 
 #define ENUM(function, count, place, name) AT_##function,
-enum { ENTRIES(ENUM) AT_SET_ATTRIBUTE, ENTRY_COUNT };
+enum { ENTRIES(ENUM) AT_SET_ATTRIBUTE, AT_SET_DROPOUT, ENTRY_COUNT };
 #undef ENUM
 
 static void *reals[ENTRY_COUNT];
@@ -112,13 +117,25 @@ static int set_attribute(WORDS_5(PARAMETER))
     return real ? real(WORDS_5(ARGUMENT)) : NOT_INITIALIZED;
 }
 
+static int set_dropout(word descriptor, word handle, float dropout, word states, word bytes,
+                       word seed)
+{
+    int (*real)(word, word, float, word, word, word) =
+        (int (*)(word, word, float, word, word, word))__atomic_load_n(&reals[AT_SET_DROPOUT],
+                                                                      __ATOMIC_RELAXED);
+
+    is_workspace(states, CUDNN);
+    return real ? real(descriptor, handle, dropout, states, bytes, seed) : NOT_INITIALIZED;
+}
+
 /* ---- In their places ----------------------------------------------------------------- */
 
 #define ROW(function, count, place, name) {#function, (void *)function},
 static const struct {
     const char *symbol;
     void *hook;
-} entries[] = {ENTRIES(ROW){SET_ATTRIBUTE, (void *)set_attribute}};
+} entries[] = {ENTRIES(ROW){SET_ATTRIBUTE, (void *)set_attribute},
+               {SET_DROPOUT, (void *)set_dropout}};
 #undef ROW
 
 static unsigned entry_of(const char *symbol)

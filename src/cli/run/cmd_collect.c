@@ -19,6 +19,7 @@
 #include "command_line.h"
 #include "compiler.h"
 #include "recorder_calls.h"
+#include "run_program.h"
 #include "sampler.h"
 #include "say.h"
 #include "verbs.h"
@@ -28,6 +29,7 @@ struct collect_opts {
     bool force;
     int64_t pid;
     int64_t sample_hz;
+    int stacks; /* enum ml_stacks_mode */
 };
 
 static const struct ml_option options[] = {
@@ -58,6 +60,12 @@ static const struct ml_option options[] = {
      .value_name = "N",
      .help = "sample GPU memory N times a second, 0: never (1000)",
      .max = ML_SAMPLE_HZ_MAX},
+    {.name = "stacks",
+     .type = ML_OPT_CHOICE,
+     .offset = offsetof(struct collect_opts, stacks),
+     .value_name = "WHAT",
+     .choices = ml_stacks_choices,
+     .help = "record the stack of each block: none, python lines, native frames, all"},
 };
 
 static int new_collector(const struct collect_opts *opts, const struct ml_ticks *ticks,
@@ -72,6 +80,7 @@ static int new_collector(const struct collect_opts *opts, const struct ml_ticks 
         {"heap", "off"},
         {"cuda", "off"},
         {"sample_only", "no"},
+        {"stacks", ml_stacks_choices[opts->stacks]},
         {NULL, NULL},
     };
     struct ml_collector_opts collector = {
@@ -92,6 +101,7 @@ static int start(const struct collect_opts *opts, struct ml_session_dir *session
                  struct ml_error *err)
 {
     struct ml_session_opts session_opts = {.cuda = ML_CUDA_OFF,
+                                           .stacks = (uint32_t)opts->stacks,
                                            .ring_bytes = ML_RING_BYTES_DEFAULT};
     static char command[4096]; /* the collector keeps the pointer */
     struct ml_collector *collector;

@@ -18,6 +18,7 @@ from torch._dynamo.utils import counters
 
 MARKER_BYTES = 1004
 STEPS = 4
+DEVICE = "cuda" if "--cuda" in sys.argv[1:2] else "cpu"
 COUNTED = ("stats", "graph_break")  # a recompilation is one more unique graph
 
 
@@ -100,8 +101,12 @@ def mlp():
                          nn.GELU(), nn.Linear(256, 8))
 
 
+def randn(*shape):
+    return torch.randn(*shape, device=DEVICE)
+
+
 def words():
-    return torch.randint(512, (8, 64)), torch.randint(512, (8, 64))
+    return tuple(torch.randint(512, (8, 64), device=DEVICE) for _ in range(2))
 
 
 def train(model, loss_of, make=torch.optim.AdamW, step=lambda optimizer: optimizer.step):
@@ -123,59 +128,60 @@ def train(model, loss_of, make=torch.optim.AdamW, step=lambda optimizer: optimiz
 
 def case_sequential():
     """Of torch.nn's own classes."""
-    model = mlp()
+    model = mlp().to(DEVICE)
     compiled = torch.compile(model)
-    return train(model, lambda: compiled(torch.randn(256, 128)).square().mean())
+    return train(model, lambda: compiled(randn(256, 128)).square().mean())
 
 
 def case_encoder():
     layer = nn.TransformerEncoderLayer(64, 4, 128, batch_first=True)
-    model = nn.TransformerEncoder(layer, 2)
+    model = nn.TransformerEncoder(layer, 2).to(DEVICE)
     compiled = torch.compile(model)
-    return train(model, lambda: compiled(torch.randn(8, 32, 64)).square().mean())
+    return train(model, lambda: compiled(randn(8, 32, 64)).square().mean())
 
 
 def case_gpt():
-    model = GPT()
+    model = GPT().to(DEVICE)
     compiled = torch.compile(model, fullgraph=True)
     return train(model, lambda: compiled(*words()))
 
 
 def case_graphs():
     """On a GPU these are CUDA graphs: their memory is in pools of their own."""
-    model = GPT()
+    model = GPT().to(DEVICE)
     compiled = torch.compile(model, mode="reduce-overhead")
     return train(model, lambda: compiled(*words()))
 
 
 def case_resnet():
     """Batches of two sizes: the second makes the shapes dynamic."""
-    model, sizes = ResNet(), iter([16, 16, 24, 24])
+    model, sizes = ResNet().to(DEVICE), iter([16, 16, 24, 24])
     compiled = torch.compile(model, dynamic=True)
 
     def loss():
         size = next(sizes)
-        return F.cross_entropy(compiled(torch.randn(size, 3, 16, 16)), torch.randint(10, (size,)))
+        targets = torch.randint(10, (size,), device=DEVICE)
+        return F.cross_entropy(compiled(randn(size, 3, 16, 16)), targets)
     return train(model, loss, torch.optim.SGD)
 
 
 def case_in_place():
     """model.compile(), with an evaluation between the steps."""
-    model = Regressor()
+    model = Regressor().to(DEVICE)
     model.compile()
 
     def loss():
         model.eval()
         with torch.no_grad():
-            model(torch.randn(128, 64))
+            model(randn(128, 64))
         model.train()
-        return F.mse_loss(model(torch.randn(256, 64)), torch.randn(256, 8))
+        return F.mse_loss(model(randn(256, 64)), randn(256, 8))
     return train(model, loss)
 
 
 def case_function():
     """A function that calls a model which is not its own."""
-    model = GPT()
+    model = GPT().to(DEVICE)
 
     @torch.compile
     def loss(batch, targets):
@@ -185,27 +191,27 @@ def case_function():
 
 def case_blocks():
     """Each block on its own: all have the same code."""
-    model = GPT(depth=3)
+    model = GPT(depth=3).to(DEVICE)
     for block in model.blocks:
         block.compile()
     return train(model, lambda: model(*words()))
 
 
 def case_submodule():
-    model = Regressor()
+    model = Regressor().to(DEVICE)
     model.encoder = torch.compile(model.encoder)
-    return train(model, lambda: F.mse_loss(model(torch.randn(256, 64)), torch.randn(256, 8)))
+    return train(model, lambda: F.mse_loss(model(randn(256, 64)), randn(256, 8)))
 
 
 def case_optimizer():
-    model = mlp()
-    return train(model, lambda: model(torch.randn(256, 128)).square().mean(),
+    model = mlp().to(DEVICE)
+    return train(model, lambda: model(randn(256, 128)).square().mean(),
                  step=lambda optimizer: torch.compile(optimizer.step))
 
 
 def case_train_step():
     """All of a step in one function."""
-    model, losses = mlp(), []
+    model, losses = mlp().to(DEVICE), []
     optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3)
 
     @torch.compile
@@ -216,17 +222,17 @@ def case_train_step():
         optimizer.step()
         return loss
     for _ in range(STEPS):
-        losses.append(step(torch.randn(256, 128)).item())
+        losses.append(step(randn(256, 128)).item())
     return losses, model, optimizer
 
 
 def case_autograd():
     """Compiled autograd: the backward pass is captured when it runs."""
-    model = mlp()
+    model = mlp().to(DEVICE)
     compiled = torch.compile(model)
 
     def loss():
-        return compiled(torch.randn(256, 128)).square().mean()
+        return compiled(randn(256, 128)).square().mean()
     with torch._dynamo.config.patch(compiled_autograd=True):
         return train(model, torch.compile(loss))
 
@@ -234,7 +240,7 @@ def case_autograd():
 def case_gpt2():
     from transformers import GPT2Config, GPT2LMHeadModel
     config = GPT2Config(vocab_size=512, n_positions=64, n_embd=64, n_layer=2, n_head=4)
-    model = GPT2LMHeadModel(config)
+    model = GPT2LMHeadModel(config).to(DEVICE)
     compiled = torch.compile(model)
 
     def loss():
@@ -261,7 +267,7 @@ def layers_of(model, optimizer):
         if tensor.grad is not None:
             add(path, "gradient", tensor.grad)
         for value in optimizer.state.get(tensor, {}).values():
-            if torch.is_tensor(value):
+            if torch.is_tensor(value) and value.device == tensor.device:  # not the count of steps
                 add(path, "optimizer_state", value)
     for path, tensor in model.named_buffers():
         add(path.rpartition(".")[0].replace("._orig_mod", ""), "buffer", tensor)
@@ -285,8 +291,4 @@ def main(cases):
     print(json.dumps(told))
 
 
-if sys.argv[1] == "--cuda":
-    torch.set_default_device("cuda")
-    main(sys.argv[2:])
-else:
-    main(sys.argv[1:])
+main([case for case in sys.argv[1:] if case != "--cuda"])

@@ -107,6 +107,21 @@ def start_stop(torch_first):
         none=memledger.stop(), between=between.numel())
 
 
+def stacks():
+    """Recordings with Python lines, without, and with a wrong wish."""
+    import torch
+    said = None
+    for how in ("python", None):
+        memledger.start(f"{how}.mled", stacks=how)
+        torch.empty(1 << 20, dtype=torch.uint8)
+        memledger.stop()
+    try:
+        memledger.start("wrong.mled", stacks="lines")
+    except ValueError as error:
+        said = str(error)
+    say(refused=said, exists=os.path.exists("wrong.mled"))
+
+
 def threads():
     """Threads that go on through two recordings."""
     import torch

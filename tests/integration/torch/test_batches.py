@@ -9,7 +9,8 @@ import harness
 from harness import check, equal, report, run
 from torch_support import PYTHON, need_torch, said
 
-PROGRAM = os.path.join(os.path.dirname(os.path.abspath(__file__)), "batches.py")
+HERE = os.path.dirname(os.path.abspath(__file__))
+PROGRAM = os.path.join(HERE, "batches.py")
 DEVICE = "shared memory"
 MARKER_BYTES = 1004
 
@@ -30,10 +31,14 @@ def check_batches(strategy):
     check_last(result.trace, events, sizes)
 
 
+def instant_of_marker(events):
+    marker = [e for e in events if e["kind"] == "alloc" and e["bytes"] == MARKER_BYTES][-1]
+    return f"{marker['time_ns'] / 1e9:.9f}s"
+
+
 def check_last(trace, events, sizes):
     """What is left when only the last batch is there, and what never ends."""
-    marker = [e for e in events if e["kind"] == "alloc" and e["bytes"] == MARKER_BYTES][-1]
-    at = f"{marker['time_ns'] / 1e9:.9f}s"
+    at = instant_of_marker(events)
     groups = report("table", trace, "--at", at, "--device", DEVICE, "--by", "label,category")
     found = {(group["label"], group["category"]): group["bytes"] for group in groups["groups"]}
     equal(found, {(f"DataLoader.{name}", "input"): size for name, size in sizes.items()},
@@ -50,6 +55,17 @@ def test_batches_in_shared_files():
 
 def test_batches_by_descriptor():
     check_batches("file_descriptor")
+
+
+def test_objects_with_tensors():
+    need_torch()
+    result = run(PYTHON, os.path.join(HERE, "batch_objects.py"),
+                 options=["-qf", "--sample-hz", "0"])
+    equal(result.code, 0, "exit code", result)
+    at = instant_of_marker(report("events", result.trace)["events"])
+    groups = report("table", result.trace, "--at", at, "--by", "label,category")["groups"]
+    found = {g["label"]: g["bytes"] for g in groups if g["category"] == "input"}
+    equal(found, said(result.out, result), "inputs")
 
 
 harness.main(globals())

@@ -165,6 +165,17 @@ def test_twice():
         harness.dump(trace)
 
 
+def test_stacks():
+    told = found("stacks")
+    contains(told["refused"], "python, native, all", "what a wrong wish says")
+    check(not told["exists"], "no trace", told)
+    for trace, wanted in (("python.mled", ["stacks"]), ("None.mled", [])):
+        big = [e for e in harness.report("events", trace)["events"]
+               if e["kind"] == "alloc" and e["bytes"] == 1 << 20]
+        equal([[f["function"] for f in e.get("stack", [])][:1] for e in big], [wanted],
+              f"the innermost function in {trace}")
+
+
 def test_profile():
     done = case("decorated")
     told = said(done.stdout, done.stderr)

@@ -21,6 +21,20 @@ def listed(pairs, device):
     return rows
 
 
+def in_one(pairs):
+    """Gradients of one module that share a storage, as cuDNN makes those of an LSTM, have one name:
+    `lstm.(weight_ih_l0 to bias_hh_l1)`."""
+    groups = {}
+    for name, tensor in pairs:
+        place = getattr(tensor, "untyped_storage", tensor.storage)().data_ptr()
+        groups.setdefault(place, []).append((name, tensor))
+    for group in groups.values():
+        name, tensor = group[0]
+        module, dot, first = name.rpartition(".")
+        last = group[-1][0].rpartition(".")[2]
+        yield (name if len(group) == 1 else f"{module}{dot}({first} to {last})"), tensor
+
+
 def states(model, optimizer):
     """Optimizer state as `parameter.slot`; lists of tensors have one name."""
     names = {p: n for n, p in model.named_parameters()}
@@ -37,7 +51,8 @@ def contents(model, *optimizers):
     parts = {
         "parameter": model.named_parameters(),
         "buffer": model.named_buffers(),
-        "gradient": ((n, p.grad) for n, p in model.named_parameters() if p.grad is not None),
+        "gradient": in_one((n, p.grad) for n, p in model.named_parameters()
+                           if p.grad is not None),
         "optimizer_state": (pair for o in optimizers for pair in states(model, o)),
     }
     return {category: listed(pairs, device) for category, pairs in parts.items()}

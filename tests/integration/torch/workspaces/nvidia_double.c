@@ -22,3 +22,9 @@ int cudnnBackendSetAttribute(long descriptor, int name, int type, long count, co
 {
     return (int)(descriptor + name + type + count + (elements != 0));
 }
+
+int cudnnSetDropoutDescriptor(long descriptor, long handle, float dropout, const void *states,
+                              long bytes, unsigned long long seed)
+{
+    return (int)(descriptor + handle + (long)(100 * dropout) + (states != 0) + bytes + (long)seed);
+}

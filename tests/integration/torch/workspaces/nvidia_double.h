@@ -12,6 +12,8 @@ int cublasLtMatmul(long handle, long matmul, long alpha, long a, long a_shape, l
                    long beta, long c, long c_shape, long d, long d_shape, long algorithm,
                    const void *workspace, long bytes, long stream);
 int cudnnBackendSetAttribute(long descriptor, int name, int type, long count, const void *elements);
+int cudnnSetDropoutDescriptor(long descriptor, long handle, float dropout, const void *states,
+                              long bytes, unsigned long long seed);
 
 #pragma GCC visibility pop
 

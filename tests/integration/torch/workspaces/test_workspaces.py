@@ -16,6 +16,7 @@ def test_labels():
     equal(found, {
         ("cuBLAS (shared)", "workspace", None): 1000,
         ("cuBLASLt (shared)", "workspace", None): 30,
+        ("cuDNN (shared)", "workspace", None): 50,
         (None, "activation", "net"): 200,
     }, "blocks at the end")
     ever = report("table", result.trace, "--by", "label,module", "--at", "peak")["groups"]

@@ -36,6 +36,7 @@ int use_workspaces(void)
     tensor = take(2, 200);
     sum += cublasSetWorkspace_v2(3, kept, 4) + multiply(take(3, 30)) + multiply(0);
     sum += cudnnBackendSetAttribute(1, TENSOR_OF_PACK, 6, 1, &tensor);
+    sum += cudnnSetDropoutDescriptor(1, 2, 0.25f, take(5, 50), 6, 7);
     scratch = take(4, 4);
     sum += cudnnBackendSetAttribute(1, WORKSPACE_OF_PACK, 6, 1, &scratch);
     report(scratch, -4, 0, 0, CUDA_0);
