@@ -9,18 +9,19 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "checkpoints.h"
 #include "events.h"
 #include "events_report.h"
 #include "health_report.h"
 #include "nearest.h"
 #include "event_names.h"
-#include "report_command.h"
+#include "instant_command.h"
 #include "verbs.h"
 
 #define FLUSH_BYTES 65536
 
 struct events_opts {
-    struct ml_report_opts report; /* first, as its option entries want it */
+    struct ml_instant_opts instant; /* first, as its option entries want it */
     uint64_t from_ns, to_ns;
     uint64_t min_bytes, max_bytes;
     const char *scope, *space, *kinds;
@@ -71,6 +72,7 @@ static const struct ml_option options[] = {
      .help = "stop after N events",
      .min = 1,
      .max = INT64_MAX},
+    ML_OPTION_CHECKPOINTS,
     ML_REPORT_OPTIONS,
 };
 
@@ -161,7 +163,8 @@ static int unknown_kind(const char *name)
 static int list_events(const struct ml_trace *trace, const char *file,
                        const struct events_opts *opts, const struct ml_events_opts *filter)
 {
-    struct printer p = {.as_json = opts->report.json, .style = ml_report_style(&opts->report)};
+    struct printer p = {.as_json = opts->instant.report.json,
+                        .style = ml_report_style(&opts->instant.report)};
     struct ml_health health = {0};
     struct ml_error err = {0};
     int r;
@@ -180,10 +183,37 @@ static int list_events(const struct ml_trace *trace, const char *file,
     return r < 0 ? ML_EXIT_FAILURE : ML_EXIT_OK;
 }
 
+/* Checkpoints are for the blocks that are live before --from. */
+static struct ml_trace *open_trace(const char *file, const struct events_opts *opts)
+{
+    return opts->from_ns > 0 ? ml_instant_open(file, &opts->instant)
+                             : ml_report_open(file, &opts->instant.report);
+}
+
+/* The live table shortly before a time. A free shows the last label of its block so far, not the
+ * category that the block has in the end: checkpoints with categories are of no use here. */
+static bool start_later(const struct ml_trace *trace, uint64_t from_ns, struct ml_replay *ret)
+{
+    struct ml_checkpoints checkpoints = {0};
+    struct ml_classes classes = {0};
+    bool usable = from_ns > 0 && ml_checkpoints_open(trace, &checkpoints) == 0 &&
+                  !checkpoints.classified && ml_replay_init(ret, trace) == 0;
+
+    if (usable &&
+        ml_checkpoint_restore(&checkpoints, ml_checkpoint_before_time(&checkpoints, from_ns - 1),
+                              ret, &classes) < 0) {
+        ml_replay_release(ret);
+        usable = false;
+    }
+    ml_checkpoints_release(&checkpoints);
+    return usable;
+}
+
 static int run(int argc, char **argv)
 {
     struct events_opts opts = {.to_ns = UINT64_MAX, .max_bytes = UINT64_MAX};
     struct ml_events_opts filter;
+    struct ml_replay start;
     struct ml_trace *trace;
     const char *file, *unknown = NULL;
     int first, status = ml_verb_begin(&ml_verb_events, &opts, argc, argv, &first);
@@ -207,9 +237,10 @@ static int run(int argc, char **argv)
     file = ml_report_operand(&ml_verb_events, argc, argv, first);
     if (!file)
         return ML_EXIT_USAGE;
-    trace = ml_report_open(file, &opts.report);
+    trace = open_trace(file, &opts);
     if (!trace)
         return ML_EXIT_FAILURE;
+    filter.start = start_later(trace, opts.from_ns, &start) ? &start : NULL;
     status = list_events(trace, file, &opts, &filter);
     ml_trace_free(trace);
     return status;

@@ -10,7 +10,7 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
-#include "report_command.h"
+#include "instant_command.h"
 #include "say.h"
 #include "verbs.h"
 #if ML_WITH_VIEWER

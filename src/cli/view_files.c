@@ -20,12 +20,13 @@
 /* ---- Named files ----------------------------------------------------------- */
 
 /* Opened by another process: its memory limit must not become that of the server and the browser.
- * It says what is wrong. */
+ * It says what is wrong, and a long trace without checkpoints gets them now, once, not by each of
+ * the page's first questions. */
 static bool can_be_read(const struct ml_opening *opening, const char *path)
 {
-    const char *const argv[] = {"events", "--json", "--limit=1", "--", path, NULL};
+    const char *const argv[] = {"events", "--json", "--limit=1", "--from=1ns", "--", path, NULL};
     const struct ml_child_limits limits = {
-        .output_bytes = 1u << 20, .seconds = 300, .stop_fd = opening->stop_fd, .show_errors = true};
+        .output_bytes = 1u << 20, .seconds = 3600, .stop_fd = opening->stop_fd, .show_errors = true};
     struct ml_buf output = {0};
     int code = ml_child_output(argv, &limits, &output, NULL);
 

@@ -32,7 +32,9 @@ enum ml_block_type {
     ML_BLOCK_CLASSES = 5,
     ML_BLOCK_PYRAMID = 6,
     ML_BLOCK_DIRECTORY = 7,
-    ML_BLOCK_SYMBOLS = 8,
+    ML_BLOCK_LANDMARKS = 8, /* this and the next as ML_BLOCK_EVENTS */
+    ML_BLOCK_SAMPLES = 9,
+    ML_BLOCK_SYMBOLS = 10,
 };
 
 enum ml_codec { ML_CODEC_STORED = 0, ML_CODEC_ZSTD = 1 };

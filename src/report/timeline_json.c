@@ -112,7 +112,8 @@ static void put_span(struct ml_json *json, const struct ml_timeline_numbers *n)
 {
     static const char *const by[] = {[ML_BANDS_CATEGORY] = "category",
                                      [ML_BANDS_MODULE] = "module",
-                                     [ML_BANDS_DEVICE] = "device"};
+                                     [ML_BANDS_DEVICE] = "device",
+                                     [ML_BANDS_PROCESS] = "process"};
     const struct ml_timeline *total = &n->bands->total;
 
     ml_json_kv_cstr(json, "file", n->file);

@@ -104,6 +104,27 @@ static int append_block(struct ml_block_writer *w, struct ml_index_entry entry,
     return r < 0 ? r : ml_vec_push(&w->index, entry);
 }
 
+int ml_block_writer_copy(struct ml_block_writer *w, const struct ml_block_header *header,
+                         const uint8_t *stored)
+{
+    struct ml_block_header h = *header;
+    struct ml_index_entry entry = {.type = h.type,
+                                   .offset = w->offset,
+                                   .stored_bytes = h.stored_bytes,
+                                   .first_ns = h.first_ns,
+                                   .last_ns = h.last_ns,
+                                   .events = h.events};
+    uint8_t bytes[ML_BLOCK_HEADER_BYTES];
+    int r;
+
+    h.sequence = (uint32_t)w->index.len;
+    ml_block_header_put(bytes, &h, stored);
+    r = append(w, bytes, sizeof(bytes));
+    if (r == 0)
+        r = append(w, stored, h.stored_bytes);
+    return r < 0 ? r : ml_vec_push(&w->index, entry);
+}
+
 static uint8_t *put_string(struct ml_block_writer *w, uint8_t *out, const char *text)
 {
     struct ml_def def = {
@@ -148,6 +169,17 @@ int ml_block_writer_section(struct ml_block_writer *w, uint8_t type, uint64_t ti
         len -= part;
     } while (r == 0 && following-- > 0);
     return r;
+}
+
+int ml_block_writer_events(struct ml_block_writer *w, uint8_t type,
+                           const struct ml_block_header *header, const uint8_t *bytes, size_t len)
+{
+    struct ml_index_entry entry = {.type = type,
+                                   .first_ns = header->first_ns,
+                                   .last_ns = header->last_ns,
+                                   .events = header->events};
+
+    return append_block(w, entry, bytes, len);
 }
 
 static int append_index(struct ml_block_writer *w)

@@ -17,6 +17,7 @@
 
 #include <stdint.h>
 
+#include "block.h"
 #include "index.h"
 #include "vec.h"
 
@@ -28,7 +29,7 @@ struct ml_block_writer {
     struct ZSTD_CCtx_s *zstd;
     struct ml_buf packed;
     ML_VEC(struct ml_index_entry) index;
-    struct ml_index_totals totals;
+    struct ml_index_totals totals; /* of events; zeros in a file of checkpoints */
 };
 
 /* Writes to the start of an empty file. Nothing is written yet. */
@@ -41,6 +42,11 @@ void ml_block_writer_release(struct ml_block_writer *w);
 int ml_block_writer_continue(struct ml_block_writer *w, int fd, const struct ml_index_entry *blocks,
                              size_t count, const struct ml_index_totals *totals);
 
+/* Adds a block as it is in another file, except for its sequence number.
+ * @return 0 or negative errno */
+int ml_block_writer_copy(struct ml_block_writer *w, const struct ml_block_header *header,
+                         const uint8_t *stored);
+
 /* Adds a setting, which ml_trace_setting finds in the file. @return 0 or negative errno */
 int ml_block_writer_setting(struct ml_block_writer *w, const char *key, const char *value);
 
@@ -48,6 +54,10 @@ int ml_block_writer_setting(struct ml_block_writer *w, const char *key, const ch
  * @return 0 or negative errno */
 int ml_block_writer_section(struct ml_block_writer *w, uint8_t type, uint64_t time_ns,
                             const uint8_t *bytes, size_t len);
+
+/* Adds a block of encoded events, of that type. @return 0 or negative errno */
+int ml_block_writer_events(struct ml_block_writer *w, uint8_t type,
+                           const struct ml_block_header *header, const uint8_t *bytes, size_t len);
 
 /* The number that the next block will have, for ml_trace_read_section. */
 size_t ml_block_writer_next(const struct ml_block_writer *w);

@@ -13,6 +13,7 @@
 
 struct ml_cursor {
     const struct ml_trace *t;
+    uint8_t type; /* of the blocks to read */
     uint64_t from_ns, to_ns;
     size_t next_block;     /* in t->blocks */
     uint64_t skip;         /* events at the start of the next block that are not wanted */
@@ -33,10 +34,21 @@ int ml_cursor_open(const struct ml_trace *t, uint64_t from_ns, uint64_t to_ns,
         return ml_error_set(err, -ENOMEM, "%s: not enough memory to read events", t->path);
     ml_block_reader_init(&c->reader, t->fd, t->info.file_bytes);
     c->t = t;
+    c->type = ML_BLOCK_EVENTS;
     c->from_ns = from_ns;
     c->to_ns = to_ns;
     *ret = c;
     return 0;
+}
+
+int ml_cursor_open_copies(const struct ml_trace *checkpoints, uint8_t type, uint64_t from_ns,
+                          uint64_t to_ns, struct ml_cursor **ret, struct ml_error *err)
+{
+    int code = ml_cursor_open(checkpoints, from_ns, to_ns, ret, err);
+
+    if (!code)
+        (*ret)->type = type;
+    return code;
 }
 
 void ml_cursor_free(struct ml_cursor *c)
@@ -63,7 +75,7 @@ void ml_cursor_skip(struct ml_cursor *c, uint64_t events)
 
 static bool wants(const struct ml_cursor *c, const struct ml_index_entry *e)
 {
-    return e->type == ML_BLOCK_EVENTS && e->first_ns <= c->to_ns && e->last_ns >= c->from_ns;
+    return e->type == c->type && e->first_ns <= c->to_ns && e->last_ns >= c->from_ns;
 }
 
 /* @return 1, 0 when no block is left, or negative errno with c->error set */

@@ -58,14 +58,15 @@ int64_t ml_trace_last_section(const struct ml_trace *t, uint8_t type)
     return -ENOENT;
 }
 
-int ml_trace_check_blocks(const struct ml_trace *t)
+int ml_trace_check_blocks(const struct ml_trace *t, uint8_t type)
 {
     struct ml_block_reader reader;
     int r = 0;
 
     ml_block_reader_init(&reader, t->fd, t->info.file_bytes);
     for (size_t i = 0; r == 0 && i < t->blocks.len; i++)
-        r = ml_block_load_entry(&reader, &t->blocks.items[i]);
+        if (type == 0 || t->blocks.items[i].type == type)
+            r = ml_block_load_entry(&reader, &t->blocks.items[i]);
     ml_block_reader_release(&reader);
     return r;
 }

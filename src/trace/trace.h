@@ -166,6 +166,15 @@ void ml_trace_attach_checkpoints(struct ml_trace *t, struct ml_trace *checkpoint
 /* NULL: the trace has none. */
 const struct ml_trace *ml_trace_checkpoints(const struct ml_trace *t);
 
+/* The checkpoints in the file of the trace itself, to be attached to it or freed by the caller.
+ * @return 0, -ENOENT if it has none, or another negative errno */
+int ml_trace_own_checkpoints(const struct ml_trace *t, struct ml_trace **ret);
+
+/* Copies a file of checkpoints into the file of the trace, which must have an index. A failure
+ * leaves the file as it was; a crash leaves one without index, in which all events can be read.
+ * @return 0 or negative errno */
+int ml_trace_embed_checkpoints(const struct ml_trace *t, const struct ml_trace *checkpoints);
+
 /* ---- Blocks that are neither definitions nor events ---------------------- */
 
 /* Reads the section that starts at block `first` of the file: one or more blocks of that type
@@ -178,8 +187,10 @@ int ml_trace_read_section(const struct ml_trace *t, size_t first, uint8_t type, 
  * @return -ENOENT if there is none */
 int64_t ml_trace_last_section(const struct ml_trace *t, uint8_t type);
 
-/* Compares every block with its checksum. @return 0, -EBADMSG, or another negative errno */
-int ml_trace_check_blocks(const struct ml_trace *t);
+/* Compares every block, or each of a type, with its checksum.
+ * @type   0: any
+ * @return 0, -EBADMSG, or another negative errno */
+int ml_trace_check_blocks(const struct ml_trace *t, uint8_t type);
 
 /* ---- Events ------------------------------------------------------------ */
 
@@ -190,6 +201,10 @@ struct ml_cursor;
 int ml_cursor_open(const struct ml_trace *t, uint64_t from_ns, uint64_t to_ns,
                    struct ml_cursor **ret, struct ml_error *err);
 void ml_cursor_free(struct ml_cursor *c);
+
+/* A cursor over the events in blocks of another type: copies in a file of checkpoints. */
+int ml_cursor_open_copies(const struct ml_trace *checkpoints, uint8_t type, uint64_t from_ns,
+                          uint64_t to_ns, struct ml_cursor **ret, struct ml_error *err);
 
 /* Skips the first `events` events of the trace. Blocks that contain none of the others are not
  * read. Call it before the first ml_cursor_next, on a cursor that starts at time 0. */

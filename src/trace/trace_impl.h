@@ -9,6 +9,7 @@
  *     trace_stack_defs.c  of them libraries, frames, stacks and symbols
  *     cursor.c         events, block after block
  *     trace_identity.c which file it is
+ *     own_checkpoints.c  checkpoints in the file of the trace
  *     sections.c       checkpoints and other blocks that continue each other
  *     trace_symbols.c  source lines and inlined functions of native frames
  *

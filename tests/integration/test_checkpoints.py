@@ -119,4 +119,79 @@ def test_no_place_for_them():
     check(not os.path.exists("relative"), "a relative XDG_CACHE_HOME was used")
 
 
+def timeline(when, words, trace):
+    done = plain(MEMLEDGER, "plot", "--json", "--checkpoints", when, *words, trace)
+    return done.returncode, done.stdout, done.stderr
+
+
+def windows(trace, count):
+    """The whole run, and random parts of it, down to a few events."""
+    end = report("summary", trace)["duration_ns"]
+    numbers = random.Random(trace)
+    yield []
+    for _ in range(count):
+        length = max(int(end * 10 ** numbers.uniform(-5, 0)), 2)
+        start = numbers.randrange(max(end - length, 1))
+        yield ["--from", f"{start}ns", "--to", f"{start + length}ns"]
+
+
+def same_timelines(trace, count, when="always"):
+    for by in ("category", "module", "device", "process"):
+        for window in windows(trace, count):
+            words = ["--by", by, "--width", "700", *window]
+            equal(timeline(when, words, trace), timeline("never", words, trace),
+                  f"{words} of {trace}")
+
+
+def test_timelines_are_the_same():
+    cache()
+    for name in ("gpt", "gpu", "oom"):
+        same_timelines(os.path.join(TRACES, name + ".mled"), 3)
+
+
+def record(name, *options):
+    return run("env", "PYTHONMALLOC=malloc", sys.executable, "-c", PROGRAM, trace=name,
+               options=["-q", "--heap", *options]).trace
+
+
+def test_a_trace_with_its_own():
+    files = cache()
+    trace = record("own.mled", "--checkpoints", "always")
+    same_timelines(trace, 3, "auto")
+    for at in instants(trace, 3):
+        equal(ask("auto", ["table", "--at", at], trace), ask("never", ["table", "--at", at], trace),
+              f"table --at {at}")
+    words = ["events", "--from", "200ms", "-n", "500"]
+    equal(ask("auto", words, trace), ask("never", words, trace), "events from a time on")
+    check(not os.path.exists(files), "a file in the cache although the trace has checkpoints")
+
+
+def test_its_own_make_the_trace_little_larger():
+    cache()
+    plain_bytes = os.path.getsize(record("plain.mled", "--checkpoints", "never"))
+    own_bytes = os.path.getsize(record("own.mled", "--checkpoints", "always"))
+    check(own_bytes < 1.06 * plain_bytes, "bytes with checkpoints", own_bytes, plain_bytes)
+
+
+def test_damage_to_its_own():
+    """Reports read the trace from its start where a checkpoint is damaged."""
+    cache()
+    trace = record("own.mled", "--checkpoints", "always")
+    with open(trace, "rb") as file:
+        whole = file.read()
+    at, blocks = 64, []
+    while whole[at:at + 4] == b"MLBK":
+        blocks.append((at, whole[at + 4]))
+        at += 48 + int.from_bytes(whole[at + 8:at + 12], "little")
+    kinds = {kind for _, kind in blocks}
+    check({3, 6, 7, 8} <= kinds, "no checkpoints in the trace", kinds)
+    expected = timeline("never", [], trace), ask("never", ["table"], trace)
+    for kind in (3, 6, 7, 8):
+        place = max(start for start, its_kind in blocks if its_kind == kind) + 60
+        with open(trace, "wb") as file:
+            file.write(whole[:place] + bytes([whole[place] ^ 0x10]) + whole[place + 1:])
+        equal((timeline("auto", [], trace), ask("auto", ["table"], trace)), expected,
+              f"reports, block of type {kind} damaged")
+
+
 harness.main(globals())

@@ -1,4 +1,5 @@
-/* test_analyze_pyramid.c: each level of a pyramid has what a replay finds with as many buckets.
+/* test_analyze_pyramid.c: the bands of any part of a run are the same from a pyramid, from a
+ * checkpoint on, and from a replay of the whole trace.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -6,24 +7,24 @@
 
 #include <errno.h>
 
+#include "checkpoint_maker.h"
 #include "pyramid.h"
 #include "pyramid_maker.h"
+#include "timeline_window.h"
 
-struct built {
-    struct ml_trace *file;
-    struct ml_pyramid pyramid;
-};
+#define WINDOWS 20
 
-static struct ml_buf bytes_of_pyramid(const struct ml_trace *trace, enum ml_bands_by by,
-                                      const char *device)
+static struct ml_buf bytes_of_checkpoints(const struct ml_trace *trace)
 {
-    int fd = memfd_create("pyramid", MFD_CLOEXEC);
+    const struct ml_checkpoint_opts opts = {.every_events = 400};
+    int fd = memfd_create("checkpoints", MFD_CLOEXEC);
     struct ml_block_writer writer;
     struct ml_error err = {0};
     struct ml_buf bytes = {0};
 
     ml_block_writer_open(&writer, fd, 0);
-    assert_int_equal(ml_pyramid_make(trace, by, device, &writer, &err), 0);
+    assert_int_equal(ml_checkpoints_make(trace, &opts, &writer, &err), 0);
+    assert_int_equal(ml_pyramids_make(trace, NULL, &writer, &err), 0);
     assert_int_equal(ml_block_writer_finish(&writer), 0);
     ml_block_writer_release(&writer);
     assert_int_equal(ml_bytes_of_fd(fd, &bytes), 0);
@@ -31,152 +32,217 @@ static struct ml_buf bytes_of_pyramid(const struct ml_trace *trace, enum ml_band
     return bytes;
 }
 
-static struct built build(const struct ml_trace *trace, enum ml_bands_by by, const char *device)
+static void attach(struct ml_trace *trace)
 {
-    struct ml_buf bytes = bytes_of_pyramid(trace, by, device);
-    struct built b = {0};
+    struct ml_buf bytes = bytes_of_checkpoints(trace);
+    struct ml_trace *file = NULL;
 
-    assert_int_equal(ml_bytes_open(bytes.data, bytes.len, false, &b.file, NULL), 0);
-    assert_int_equal(ml_pyramid_open(b.file, &b.pyramid), 0);
+    assert_int_equal(ml_bytes_open(bytes.data, bytes.len, false, &file, NULL), 0);
+    ml_trace_attach_checkpoints(trace, file);
     ml_buf_release(&bytes);
-    return b;
 }
 
-static void built_release(struct built *b)
+/* ---- The same bands ---------------------------------------------------------- */
+
+static void assert_same_bands(const struct ml_bands *a, const struct ml_bands *b)
 {
-    ml_pyramid_release(&b->pyramid);
-    ml_trace_free(b->file);
+    assert_int_equal(a->count, b->count);
+    assert_int_equal(a->from_scopes, b->from_scopes);
+    assert_int_equal(a->total.from_ns, b->total.from_ns);
+    assert_int_equal(a->total.span_ns, b->total.span_ns);
+    assert_int_equal(a->total.duration_ns, b->total.duration_ns);
+    assert_int_equal(a->total.peak_bytes, b->total.peak_bytes);
+    assert_int_equal(a->total.peak_time_ns, b->total.peak_time_ns);
+    for (size_t i = 0; i < a->count; i++) {
+        assert_string_equal(a->list[i].name, b->list[i].name);
+        assert_int_equal(a->list[i].rest, b->list[i].rest);
+        assert_int_equal(a->list[i].peak_bytes, b->list[i].peak_bytes);
+        assert_int_equal(a->list[i].share_bytes, b->list[i].share_bytes);
+    }
+    assert_int_equal(a->moments.len, b->moments.len);
+    assert_memory_equal(a->moments.items, b->moments.items,
+                        a->moments.len * sizeof(a->moments.items[0]));
+    assert_memory_equal(&a->total.health, &b->total.health, sizeof(a->total.health));
 }
 
-static void assert_same_bands(const struct ml_pyramid *p, const struct ml_bands *bands)
+struct pair {
+    struct ml_trace *plain, *quick; /* the same trace without checkpoints, and with them */
+    const char *device;
+    enum ml_bands_by by;
+};
+
+static void compare_window(const struct pair *p, const struct ml_columns *columns)
 {
-    assert_int_equal(p->by, bands->by);
-    assert_int_equal(p->count, bands->count);
-    assert_int_equal(p->span_ns, bands->total.span_ns);
-    assert_int_equal(p->peak_bytes, bands->total.peak_bytes);
-    assert_int_equal(p->peak_time_ns, bands->total.peak_time_ns);
-    for (size_t i = 0; i < p->count; i++)
-        assert_string_equal(p->list[i].name, bands->list[i].name);
+    struct ml_bands plain, quick, walked;
+    struct ml_error err = {0};
+
+    assert_int_equal(ml_bands_of_columns(p->plain, p->by, p->device, columns, &plain, &err), 0);
+    assert_int_equal(ml_window_bands(p->quick, p->by, p->device, columns, &quick, &err), 0);
+    assert_int_equal(ml_bands_of_columns(p->quick, p->by, p->device, columns, &walked, &err), 0);
+    assert_same_bands(&quick, &plain);
+    assert_same_bands(&walked, &plain);
+    ml_bands_release(&plain);
+    ml_bands_release(&quick);
+    ml_bands_release(&walked);
 }
 
-static void assert_same_level(const struct ml_pyramid *p, unsigned level,
-                              const struct ml_bands *bands)
+static void compare_windows(const struct pair *p, struct random_numbers *random)
 {
-    static struct ml_bands_moment tile[2 * ML_PYRAMID_TILE];
-    size_t columns = ml_pyramid_columns(level);
+    uint64_t end_ns = ml_trace_info(p->plain)->end_ns;
 
-    assert_int_equal(bands->moments.len, 2 * columns);
-    for (size_t at = 0; at < columns; at += ML_PYRAMID_TILE) {
-        int n = ml_pyramid_read(p, level, at / ML_PYRAMID_TILE, tile);
+    for (int i = 0; i < WINDOWS; i++) {
+        uint64_t from_ns = i == 0 ? 0 : random_below(random, end_ns);
+        uint64_t length_ns = 1 + random_below(random, end_ns >> random_below(random, 12));
+        struct ml_columns columns =
+            ml_window_columns(p->plain, from_ns, i == 0 ? end_ns : from_ns + length_ns,
+                              1 + random_below(random, 300));
 
-        assert_true(n > 0);
-        assert_memory_equal(tile, bands->moments.items + 2 * at, 2 * (size_t)n * sizeof(tile[0]));
+        compare_window(p, &columns);
     }
 }
 
-static void compare(uint64_t seed, enum ml_bands_by by, const char *device)
+static void compare(uint64_t seed, bool modules, const char *device)
 {
-    struct ml_trace *trace = random_trace_that_lasts(seed);
-    struct built b = build(trace, by, device);
-    const struct ml_level_caps caps = {.only_device = device};
+    struct random_numbers random = {seed};
+    struct pair p = {random_trace(seed, modules), random_trace(seed, modules), device, 0};
 
-    for (unsigned level = 0; level < ML_PYRAMID_LEVELS; level += 4) {
-        const struct ml_timeline_opts opts = {.buckets = ml_pyramid_columns(level), .caps = &caps};
-        struct ml_error err = {0};
-        struct ml_bands bands;
-
-        assert_int_equal(ml_bands(trace, by, &opts, &bands, &err), 0);
-        assert_same_bands(&b.pyramid, &bands);
-        assert_same_level(&b.pyramid, level, &bands);
-        ml_bands_release(&bands);
+    attach(p.quick);
+    for (int by = 0; by < ML_BANDS_BY_COUNT; by++) {
+        p.by = (enum ml_bands_by)by;
+        compare_windows(&p, &random);
     }
-    built_release(&b);
+    ml_trace_free(p.plain);
+    ml_trace_free(p.quick);
+}
+
+static void windows_of_a_training(void **state)
+{
+    (void)state;
+    compare(1, true, NULL);
+    compare(2, true, "cuda:0");
+    compare(3, true, "cpu");
+}
+
+/* Labels come after their blocks, in columns of their own. */
+static void windows_of_a_program_with_labels(void **state)
+{
+    (void)state;
+    compare(4, false, NULL);
+    compare(5, false, "0");
+}
+
+/* ---- A label of a process that has ended ---------------------------------------- */
+
+/* It takes its memory back: the total before it is a moment, too. */
+static void a_label_revives_a_process(void **state)
+{
+    struct fixture f = fixture_begin();
+    struct ml_trace *trace;
+    struct ml_bands bands;
+    struct ml_error err = {0};
+    uint32_t other;
+
+    (void)state;
+    fixture_process(&f, 1, 101, 0, ML_FORKED);
+    other = fixture_space_of(&f, 1);
+    fixture_alloc(&f, f.block, 0x1000, 1000);
+    fixture_alloc(&f, other, 0x1000, 10);
+    fixture_event(&f, (struct ml_event){.kind = ML_PROCESS_END, .args = {0, 1}});
+    fixture_free(&f, other, 0x1000);
+    fixture_label(&f, f.block, 0x1000, "w", MEMLEDGER_PARAMETER);
+    fixture_alloc(&f, other, 0x1000, 10);
+    trace = fixture_open(&f);
+    assert_int_equal(
+        ml_bands(trace, ML_BANDS_CATEGORY,
+                 &(struct ml_timeline_opts){.buckets = 1, .from_ns = 25, .span_ns = 40}, &bands,
+                 &err),
+        0);
+    assert_int_equal(bands.total.peak_bytes, 1010);
+    assert_int_equal(bands.total.buckets.items[0].min_bytes, 0);
+    assert_int_equal(bands.moments.items[0].bytes[MEMLEDGER_OTHER] +
+                         bands.moments.items[0].bytes[MEMLEDGER_PARAMETER],
+                     0);
+    ml_bands_release(&bands);
     ml_trace_free(trace);
 }
 
-static void levels_by_category(void **state)
-{
-    (void)state;
-    compare(1, ML_BANDS_CATEGORY, NULL);
-    compare(2, ML_BANDS_CATEGORY, "cuda:0");
-}
+/* ---- Columns ------------------------------------------------------------------- */
 
-static void levels_by_module(void **state)
+static void columns_cover_the_window(void **state)
 {
-    (void)state;
-    compare(3, ML_BANDS_MODULE, NULL);
-}
-
-static void levels_by_device(void **state)
-{
-    (void)state;
-    compare(4, ML_BANDS_DEVICE, NULL);
-}
-
-static void times_and_columns(void **state)
-{
-    const struct ml_pyramid p = {.span_ns = 1000003};
+    struct ml_trace *trace = random_trace(6, false);
+    uint64_t end_ns = ml_trace_info(trace)->end_ns;
+    struct random_numbers random = {6};
 
     (void)state;
-    for (unsigned level = 0; level < ML_PYRAMID_LEVELS; level++)
-        for (size_t column = 0; column < ml_pyramid_columns(level); column += 1 + column / 7)
-            assert_int_equal(ml_pyramid_column_at(&p, level, ml_pyramid_time_ns(&p, level, column)),
-                             column);
-    assert_int_equal(ml_pyramid_level(&p, p.span_ns, 1024), 10);
-    assert_int_equal(ml_pyramid_level(&p, p.span_ns / 2, 1024), 12);
-    assert_int_equal(ml_pyramid_level(&p, 1, 1024), ML_PYRAMID_LEVELS - 1);
-}
+    for (int i = 0; i < 1000; i++) {
+        uint64_t from_ns = random_below(&random, end_ns), wanted = 1 + random_below(&random, 2000);
+        uint64_t to_ns = from_ns + 1 + random_below(&random, end_ns - from_ns);
+        struct ml_columns c = ml_window_columns(trace, from_ns, to_ns, wanted);
 
-static void a_first_picture_is_small(void **state)
-{
-    struct ml_trace *trace = random_trace_that_lasts(5);
-    struct built b = build(trace, ML_BANDS_CATEGORY, NULL);
-    struct ml_buf bytes = {0};
-
-    (void)state;
-    assert_int_equal(ml_trace_read_section(b.file, b.pyramid.first_tile[10], 6, &bytes), 0);
-    assert_true(bytes.len < 300000);
-    ml_buf_release(&bytes);
-    built_release(&b);
+        assert_true(ml_columns_edge_ns(&c, 0) <= from_ns);
+        assert_true(ml_columns_edge_ns(&c, c.count) >= to_ns);
+        assert_true(c.first + c.count <= c.of);
+        assert_true(c.count >= wanted || c.of > end_ns);
+        assert_true(c.count <= 2 * wanted + 2);
+    }
     ml_trace_free(trace);
 }
 
-/* @return 0 or the first failure */
-static int read_all(const struct ml_pyramid *p)
+static void a_closer_look_is_not_in_the_pyramid(void **state)
 {
-    static struct ml_bands_moment tile[2 * ML_PYRAMID_TILE];
-    int r = 0;
+    struct ml_trace *trace = random_trace(7, true);
+    struct ml_columns columns = ml_window_columns(trace, 100, 5000, 500);
+    struct ml_pyramid pyramid;
+    struct ml_bands bands;
 
-    for (unsigned level = 0; level < ML_PYRAMID_LEVELS; level++)
-        for (size_t t = 0; r >= 0 && t * ML_PYRAMID_TILE < ml_pyramid_columns(level); t++)
-            r = ml_pyramid_read(p, level, t, tile);
-    return r < 0 ? r : 0;
+    (void)state;
+    attach(trace);
+    assert_int_equal(ml_pyramid_open(ml_trace_checkpoints(trace), "cpu", &pyramid), 0);
+    assert_true(columns.of > (size_t)1 << pyramid.last_level);
+    assert_int_equal(ml_pyramid_bands(&pyramid, trace, ML_BANDS_MODULE, &columns, &bands), -ENOENT);
+    ml_bands_release(&bands);
+    ml_pyramid_release(&pyramid);
+    assert_int_equal(ml_pyramid_open(ml_trace_checkpoints(trace), "cuda:7", &pyramid), -ENOENT);
+    ml_pyramid_release(&pyramid);
+    ml_trace_free(trace);
+}
+
+/* ---- Damage --------------------------------------------------------------------- */
+
+/* @return 0 or the failure */
+static int read_all(const struct ml_trace *file, const struct ml_trace *trace)
+{
+    struct ml_columns columns = {.span_ns = ml_trace_info(trace)->end_ns, .of = 512, .count = 512};
+    struct ml_pyramid pyramid;
+    struct ml_bands bands = {0};
+    int r = ml_pyramid_open(file, NULL, &pyramid);
+
+    if (r == 0)
+        r = ml_pyramid_bands(&pyramid, trace, ML_BANDS_CATEGORY, &columns, &bands);
+    ml_bands_release(&bands);
+    ml_pyramid_release(&pyramid);
+    return r;
 }
 
 static void damaged_bytes_are_refused(void **state)
 {
-    struct ml_trace *trace = random_trace_that_lasts(6);
-    struct ml_buf bytes = bytes_of_pyramid(trace, ML_BANDS_CATEGORY, NULL);
-    int refused = 0;
+    struct ml_trace *trace = random_trace(8, false);
+    struct ml_buf bytes = bytes_of_checkpoints(trace);
 
     (void)state;
     for (size_t i = 64; i < bytes.len; i += bytes.len / 50) {
         struct ml_trace *file = NULL;
-        struct ml_pyramid pyramid = {0};
         int r;
 
         bytes.data[i] ^= 0x20;
         r = ml_bytes_open(bytes.data, bytes.len, false, &file, NULL);
         if (r == 0)
-            r = ml_pyramid_open(file, &pyramid);
-        if (r == 0)
-            r = read_all(&pyramid);
-        refused += r < 0;
-        ml_pyramid_release(&pyramid);
+            r = read_all(file, trace);
+        assert_true(r == 0 || r == -EBADMSG || r == -ENOENT);
         ml_trace_free(file);
         bytes.data[i] ^= 0x20;
     }
-    assert_true(refused > 40); /* the sequence numbers of blocks do not matter */
     ml_buf_release(&bytes);
     ml_trace_free(trace);
 }
@@ -188,7 +254,7 @@ static void a_file_without_pyramid(void **state)
     struct ml_pyramid pyramid;
 
     (void)state;
-    assert_int_equal(ml_pyramid_open(trace, &pyramid), -ENOENT);
+    assert_int_equal(ml_pyramid_open(trace, NULL, &pyramid), -ENOENT);
     ml_pyramid_release(&pyramid);
     ml_trace_free(trace);
 }
@@ -196,9 +262,12 @@ static void a_file_without_pyramid(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(levels_by_category),       cmocka_unit_test(levels_by_module),
-        cmocka_unit_test(levels_by_device),         cmocka_unit_test(times_and_columns),
-        cmocka_unit_test(a_first_picture_is_small), cmocka_unit_test(damaged_bytes_are_refused),
+        cmocka_unit_test(windows_of_a_training),
+        cmocka_unit_test(windows_of_a_program_with_labels),
+        cmocka_unit_test(a_label_revives_a_process),
+        cmocka_unit_test(columns_cover_the_window),
+        cmocka_unit_test(a_closer_look_is_not_in_the_pyramid),
+        cmocka_unit_test(damaged_bytes_are_refused),
         cmocka_unit_test(a_file_without_pyramid),
     };
 

@@ -5,16 +5,20 @@
 #include "checkpoint_maker.h"
 
 #include <errno.h>
+#include <string.h>
 
 #include "checkpoint_tags.h"
 #include "checkpoints.h"
 #include "classify.h"
+#include "landmarks.h"
 #include "named_instants.h"
 #include "number_rows.h"
 #include "replay_state.h"
+#include "varint.h"
 
-#define EVERY_EVENTS 200000
-#define SHARE 20 /* of the trace's bytes: one in so many */
+#define EVERY_EVENTS 100000
+#define ENTRY_BYTES 2 /* of a block in a checkpoint, if not known better */
+#define SHARE 0.04    /* of the trace's bytes */
 
 struct maker {
     const struct ml_trace *trace;
@@ -23,14 +27,18 @@ struct maker {
     struct ml_replay replay;
     struct ml_classes classes;
     struct ml_named_instants named;
+    struct ml_landmark_writer landmarks, samples;
     ml_block_pool before;      /* at the last checkpoint */
     struct ml_moment last;     /* event that was fed */
     struct ml_moment last_end; /* see struct ml_checkpoints */
     struct ml_buf bytes;
     ML_VEC(struct ml_checkpoint) list;
-    uint64_t due_event;                /* of the next checkpoint */
-    uint64_t whole_bytes, since_bytes; /* of the last whole one; of those after it */
-    uint64_t first_ordinal;            /* of the stretch since the last one */
+    uint64_t last_event;                 /* of the last checkpoint */
+    uint64_t taken_bytes;                /* of all */
+    uint64_t whole_bytes, whole_entries; /* of the last whole one */
+    uint64_t since_bytes;                /* of those after it */
+    uint64_t steps_block;                /* of the section of steps */
+    uint64_t first_ordinal;              /* of the stretch since the last one */
     size_t first_label;
 };
 
@@ -55,13 +63,15 @@ static void tell_part(struct ml_progress *progress, uint64_t done, uint64_t tota
 static int put_labels(struct maker *m, uint64_t end_ordinal)
 {
     ml_numbers numbers = {0};
+    uint64_t before = m->first_ordinal;
     int r = 0;
 
     while (r == 0 && m->first_label < m->classes.labels.len &&
            m->classes.labels.items[m->first_label].ordinal < end_ordinal) {
         const struct ml_class_label *label = &m->classes.labels.items[m->first_label++];
 
-        r = ml_vec_push(&numbers, label->ordinal - m->first_ordinal);
+        r = ml_vec_push(&numbers, label->ordinal - before);
+        before = label->ordinal;
         if (r == 0)
             r = ml_vec_push(&numbers, label->label);
     }
@@ -94,19 +104,33 @@ static int end_stretch(struct maker *m)
 
 /* ---- A checkpoint --------------------------------------------------------------- */
 
-/* The event at which the next checkpoint is due after one of that many bytes. */
-static uint64_t next_due(const struct maker *m, uint64_t bytes)
+/* Bytes of the trace up to now, of which the checkpoints may have a share. */
+static double bytes_read(const struct maker *m)
 {
     const struct ml_trace_info *info = ml_trace_info(m->trace);
-    uint64_t every = EVERY_EVENTS;
 
-    if (m->opts->every_events > 0)
-        return m->replay.events + m->opts->every_events;
-    every = ml_max_u64(every, m->replay.blocks.len); /* looking for differences takes time */
-    if (info->event_bytes > 0)
-        every = ml_max_u64(every, (uint64_t)((double)bytes * SHARE * (double)info->events /
-                                             (double)info->event_bytes));
-    return m->replay.events + every;
+    return (double)info->event_bytes * (double)m->replay.events / (double)info->events;
+}
+
+/* What a checkpoint of all blocks would take. */
+static double whole_now(const struct maker *m)
+{
+    double each = m->whole_entries > 0 ? (double)m->whole_bytes / (double)m->whole_entries : 0;
+
+    return (each > ENTRY_BYTES ? each : ENTRY_BYTES) * (double)m->replay.blocks.len;
+}
+
+/* Looking for differences takes time, so a large table makes checkpoints rarer, too. */
+static bool is_due(const struct maker *m)
+{
+    uint64_t every = m->opts->every_events, since = m->replay.events - m->last_event;
+    double share = m->opts->share > 0 ? m->opts->share : SHARE;
+
+    if (every > 0)
+        return since >= every;
+    if (since < ml_max_u64(EVERY_EVENTS, m->replay.blocks.len))
+        return false;
+    return (double)m->taken_bytes + whole_now(m) <= share * bytes_read(m);
 }
 
 static int put_state(struct maker *m, bool whole)
@@ -138,8 +162,10 @@ static int take_checkpoint(struct maker *m)
         r = ml_vec_push(&m->list, checkpoint);
     bytes = m->out->offset - offset;
     m->whole_bytes = whole ? bytes : m->whole_bytes;
+    m->whole_entries = whole ? m->replay.blocks.len : m->whole_entries;
     m->since_bytes = whole ? 0 : m->since_bytes + bytes;
-    m->due_event = next_due(m, m->out->offset - stretch);
+    m->taken_bytes += m->out->offset - stretch;
+    m->last_event = m->replay.events;
     return r;
 }
 
@@ -157,6 +183,8 @@ static int put_facts(const struct maker *m, struct ml_buf *out)
         [ML_FACTS_STEPS] = m->named.track.count,
         [ML_FACTS_FIRST_STEP] = m->named.track.first,
         [ML_FACTS_HIGHEST_STEP] = m->named.track.highest,
+        [ML_FACTS_LANDMARKS] = !m->landmarks.too_many && !m->samples.too_many,
+        [ML_FACTS_STEPS_BLOCK] = m->steps_block,
     };
     const ml_numbers numbers = {.items = row, .len = ML_FACTS_FIELDS};
 
@@ -193,20 +221,35 @@ static int add_row(ml_numbers *numbers, const uint64_t *row, size_t fields)
     return 0;
 }
 
-static int put_steps(const struct maker *m, struct ml_buf *out)
+/* In a section of its own, because there may be many. */
+static int put_steps(struct maker *m)
 {
+    uint64_t before[ML_STEPS_FIELDS] = {0};
     ml_numbers numbers = {0};
     int r = 0;
 
     for (size_t i = 0; r == 0 && i < m->named.steps.len; i++) {
         const struct ml_step_instants *step = &m->named.steps.items[i];
-        const uint64_t row[ML_STEPS_FIELDS] = {step->number, step->peak.event, step->peak.time_ns,
-                                               step->end.event, step->end.time_ns};
+        uint64_t row[ML_STEPS_FIELDS] = {step->number, step->peak.event, step->peak.time_ns,
+                                         step->end.event, step->end.time_ns};
 
-        r = step->found ? add_row(&numbers, row, ML_STEPS_FIELDS) : 0;
+        if (!step->found)
+            continue;
+        for (size_t k = 0; k < ML_STEPS_FIELDS; k++) {
+            uint64_t value = row[k];
+
+            row[k] = ml_zigzag((int64_t)(value - before[k]));
+            before[k] = value;
+        }
+        r = add_row(&numbers, row, ML_STEPS_FIELDS);
     }
+    ml_buf_clear(&m->bytes);
+    m->steps_block = ml_block_writer_next(m->out);
     if (r == 0)
-        r = ml_rows_put(out, ML_DIRECTORY_STEPS, &numbers, ML_STEPS_FIELDS);
+        r = ml_rows_put(&m->bytes, ML_DIRECTORY_STEPS, &numbers, ML_STEPS_FIELDS);
+    if (r == 0)
+        r = ml_block_writer_section(m->out, ML_BLOCK_DIRECTORY, m->last.time_ns, m->bytes.data,
+                                    m->bytes.len);
     ml_vec_release(&numbers);
     return r;
 }
@@ -238,9 +281,9 @@ static int put_directory(struct maker *m)
     if (r == 0)
         r = put_list(m, &directory);
     if (r == 0)
-        r = put_steps(m, &directory);
-    if (r == 0)
         r = put_refusals(m, &directory);
+    if (r == 0 && m->opts->maker)
+        r = ml_record_put(&directory, ML_DIRECTORY_MAKER, m->opts->maker, strlen(m->opts->maker));
     if (r == 0)
         r = ml_replay_put_state(&m->replay, &m->bytes);
     if (r == 0)
@@ -288,6 +331,15 @@ static int feed_looked_at(struct maker *m, const struct ml_event *event)
     return r;
 }
 
+static int copy_landmark(struct maker *m, const struct ml_event *event)
+{
+    switch (ml_landmark_type(event)) {
+    case ML_BLOCK_LANDMARKS: return ml_landmark_writer_add(&m->landmarks, event);
+    case ML_BLOCK_SAMPLES: return ml_landmark_writer_add(&m->samples, event);
+    default: return 0;
+    }
+}
+
 static int feed_batch(struct maker *m, const struct ml_event *events, size_t count)
 {
     size_t fed = 0;
@@ -296,6 +348,7 @@ static int feed_batch(struct maker *m, const struct ml_event *events, size_t cou
     for (size_t i = 0; r == 0 && i < count; i++) {
         if (events[i].time_ns < (i > 0 ? events[i - 1].time_ns : m->last.time_ns))
             return -EINVAL;
+        r = copy_landmark(m, &events[i]);
         if (!ml_named_instants_wants(&m->named, &events[i]))
             continue;
         r = feed(m, events + fed, i - fed);
@@ -314,7 +367,7 @@ static int read_all(struct maker *m, struct ml_cursor *cursor, struct ml_error *
     int n = 0, r = 0;
 
     while (r == 0 && (n = ml_cursor_next(cursor, &events, err)) > 0) {
-        if (m->replay.events >= m->due_event) {
+        if (is_due(m)) {
             r = take_checkpoint(m);
             ml_progress_tell(&second.progress, m->replay.events, total);
         }
@@ -343,6 +396,12 @@ static int make(struct maker *m, struct ml_error *err)
     ml_named_instants_end(&m->named);
     if (r == 0)
         r = end_stretch(m);
+    if (r == 0)
+        r = ml_landmark_writer_end(&m->landmarks);
+    if (r == 0)
+        r = ml_landmark_writer_end(&m->samples);
+    if (r == 0)
+        r = put_steps(m);
     return r < 0 ? r : put_directory(m);
 }
 
@@ -350,8 +409,14 @@ int ml_checkpoints_make(const struct ml_trace *trace, const struct ml_checkpoint
                         struct ml_block_writer *out, struct ml_error *err)
 {
     struct maker m = {.trace = trace, .opts = opts, .out = out, .named.track.replay = &m.replay};
-    int r = make(&m, err);
+    int r = ml_landmark_writer_begin(&m.landmarks, trace, ML_BLOCK_LANDMARKS, out);
 
+    if (r == 0)
+        r = ml_landmark_writer_begin(&m.samples, trace, ML_BLOCK_SAMPLES, out);
+    if (r == 0)
+        r = make(&m, err);
+    ml_landmark_writer_release(&m.landmarks);
+    ml_landmark_writer_release(&m.samples);
     ml_replay_release(&m.replay);
     ml_classes_release(&m.classes);
     ml_named_instants_release(&m.named);

@@ -12,9 +12,10 @@ enum ml_directory_tag {
     ML_DIRECTORY_END = 3, /* a state */
     ML_DIRECTORY_STEPS = 4,
     ML_DIRECTORY_REFUSALS = 5,
+    ML_DIRECTORY_MAKER = 6, /* a text */
 };
 
-#define ML_DIRECTORY_VERSION 1
+#define ML_DIRECTORY_VERSION 2
 
 enum ml_facts_field {
     ML_FACTS_VERSION,
@@ -26,6 +27,8 @@ enum ml_facts_field {
     ML_FACTS_STEPS,
     ML_FACTS_FIRST_STEP,
     ML_FACTS_HIGHEST_STEP,
+    ML_FACTS_LANDMARKS,   /* 1 if the file has them */
+    ML_FACTS_STEPS_BLOCK, /* where the section with the table of steps begins */
     ML_FACTS_FIELDS,
 };
 

@@ -5,11 +5,13 @@
 #include "checkpoints.h"
 
 #include <errno.h>
+#include <string.h>
 
 #include "checkpoint_tags.h"
 #include "classify.h"
 #include "number_rows.h"
 #include "replay_state.h"
+#include "varint.h"
 
 /* ---- The directory --------------------------------------------------------- */
 
@@ -27,6 +29,8 @@ static int get_facts(struct ml_checkpoints *c, const struct ml_record *record)
     c->step_count = row[ML_FACTS_STEPS];
     c->first_step = row[ML_FACTS_FIRST_STEP];
     c->highest_step = row[ML_FACTS_HIGHEST_STEP];
+    c->has_landmarks = row[ML_FACTS_LANDMARKS];
+    c->steps_block = row[ML_FACTS_STEPS_BLOCK];
     return 0;
 }
 
@@ -43,21 +47,6 @@ static int get_list(struct ml_checkpoints *c, const struct ml_record *record)
                                       .classes = row[ML_LIST_CLASSES],
                                       .whole = row[ML_LIST_WHOLE],
                                   });
-    return r < 0 ? r : more;
-}
-
-static int get_steps(struct ml_checkpoints *c, const struct ml_record *record)
-{
-    uint64_t row[ML_STEPS_FIELDS];
-    struct ml_rows rows;
-    int more = 0, r = ml_rows_open(record, &rows);
-
-    while (r == 0 && (more = ml_rows_next(&rows, row, ML_STEPS_FIELDS)) > 0)
-        r = ml_vec_push(&c->steps, (struct ml_checkpoint_step){
-                                       .number = row[ML_STEPS_NUMBER],
-                                       .peak = {row[ML_STEPS_PEAK_EVENT], row[ML_STEPS_PEAK_NS]},
-                                       .end = {row[ML_STEPS_END_EVENT], row[ML_STEPS_END_NS]},
-                                   });
     return r < 0 ? r : more;
 }
 
@@ -80,14 +69,25 @@ static int get_record(struct ml_checkpoints *c, const struct ml_record *record)
     switch (record->tag) {
     case ML_DIRECTORY_FACTS: return get_facts(c, record);
     case ML_DIRECTORY_LIST: return get_list(c, record);
-    case ML_DIRECTORY_STEPS: return get_steps(c, record);
     case ML_DIRECTORY_REFUSALS: return get_refusals(c, record);
     case ML_DIRECTORY_END:
         c->end_state = record->in;
         c->end_state_end = record->end;
         return 0;
+    case ML_DIRECTORY_MAKER:
+        c->maker = record->in;
+        c->maker_end = record->end;
+        return 0;
     default: return 0;
     }
+}
+
+bool ml_checkpoints_made_by(const struct ml_checkpoints *checkpoints, const char *maker)
+{
+    size_t len = (size_t)(checkpoints->maker_end - checkpoints->maker);
+
+    return checkpoints->maker && strlen(maker) == len &&
+           memcmp(maker, checkpoints->maker, len) == 0;
 }
 
 /* The first checkpoint is before the first event and has all blocks, which are none; the others
@@ -135,7 +135,6 @@ int ml_checkpoints_open(const struct ml_trace *trace, struct ml_checkpoints *ret
 void ml_checkpoints_release(struct ml_checkpoints *checkpoints)
 {
     ml_vec_release(&checkpoints->list);
-    ml_vec_release(&checkpoints->steps);
     ml_vec_release(&checkpoints->refusals);
     ml_buf_release(&checkpoints->directory);
     *checkpoints = (struct ml_checkpoints){0};
@@ -165,13 +164,47 @@ const struct ml_checkpoint *ml_checkpoint_before_time(const struct ml_checkpoint
     return &list[i - 1];
 }
 
-const struct ml_checkpoint_step *ml_checkpoints_step(const struct ml_checkpoints *checkpoints,
-                                                     uint64_t number)
+/* Each row has the differences to the one before. */
+static int find_step(const struct ml_record *record, uint64_t number,
+                     struct ml_checkpoint_step *ret)
 {
-    for (size_t i = 0; i < checkpoints->steps.len; i++)
-        if (checkpoints->steps.items[i].number == number)
-            return &checkpoints->steps.items[i];
-    return NULL;
+    uint64_t row[ML_STEPS_FIELDS] = {0}, change[ML_STEPS_FIELDS];
+    struct ml_rows rows;
+    int more = ml_rows_open(record, &rows);
+
+    while (more == 0 && (more = ml_rows_next(&rows, change, ML_STEPS_FIELDS)) > 0) {
+        for (size_t i = 0; i < ML_STEPS_FIELDS; i++)
+            row[i] += (uint64_t)ml_unzigzag(change[i]);
+        if (row[ML_STEPS_NUMBER] == number) {
+            *ret = (struct ml_checkpoint_step){
+                .number = number,
+                .peak = {row[ML_STEPS_PEAK_EVENT], row[ML_STEPS_PEAK_NS]},
+                .end = {row[ML_STEPS_END_EVENT], row[ML_STEPS_END_NS]},
+            };
+            return 1;
+        }
+        more = 0;
+    }
+    return more;
+}
+
+int ml_checkpoints_step(const struct ml_checkpoints *checkpoints, uint64_t number,
+                        struct ml_checkpoint_step *ret)
+{
+    struct ml_buf bytes = {0};
+    struct ml_record record;
+    const uint8_t *in;
+    int r = ml_trace_read_section(checkpoints->file, checkpoints->steps_block, ML_BLOCK_DIRECTORY,
+                                  &bytes);
+
+    in = bytes.data;
+    if (r == 0 && (ml_record_next(&in, bytes.data + bytes.len, &record) != 1 ||
+                   record.tag != ML_DIRECTORY_STEPS))
+        r = -EBADMSG;
+    if (r == 0)
+        r = find_step(&record, number, ret);
+    ml_buf_release(&bytes);
+    return r;
 }
 
 /* ---- Restoring ----------------------------------------------------------------- */
@@ -194,17 +227,17 @@ static int get_categories(const struct ml_record *record, struct ml_classes *ret
 static int get_labels(const struct ml_record *record, struct ml_classes *ret)
 {
     struct ml_rows rows;
-    uint64_t row[2];
+    uint64_t row[2], ordinal = 0;
     int more = 0, r = ml_rows_open(record, &rows);
 
     while (r == 0 && (more = ml_rows_next(&rows, row, 2)) > 0) {
-        size_t len = ret->labels.len;
+        bool ascends = ret->labels.len == 0 || row[0] > 0;
 
-        if (row[1] >= ML_ID_MAX || row[0] >= ret->categories.len ||
-            (len > 0 && row[0] <= ret->labels.items[len - 1].ordinal))
+        if (row[1] >= ML_ID_MAX || row[0] >= ret->categories.len - ordinal || !ascends)
             return -EBADMSG;
+        ordinal += row[0];
         r = ml_vec_push(&ret->labels, (struct ml_class_label){
-                                          .ordinal = row[0] & 0xffffffffffu,
+                                          .ordinal = ordinal & 0xffffffffffu,
                                           .label = row[1] & (ML_ID_MAX - 1),
                                       });
     }
@@ -269,9 +302,50 @@ int ml_checkpoint_restore(const struct ml_checkpoints *checkpoints,
     return r;
 }
 
+int ml_checkpoint_classes(const struct ml_checkpoints *checkpoints,
+                          const struct ml_checkpoint *checkpoint, struct ml_classes *ret)
+{
+    struct ml_buf bytes = {0};
+    int r;
+
+    *ret = (struct ml_classes){0};
+    r = read_classes(checkpoints, checkpoint, &bytes, ret);
+    ml_buf_release(&bytes);
+    return r;
+}
+
 int ml_checkpoints_restore_end(const struct ml_checkpoints *checkpoints, struct ml_replay *replay)
 {
     int r = ml_replay_get_state(replay, checkpoints->end_state, checkpoints->end_state_end);
 
     return r == 0 && replay->events != checkpoints->last.event ? -EBADMSG : r;
+}
+
+static int restore_totals(const struct ml_trace *trace, struct ml_replay *ret)
+{
+    struct ml_checkpoints checkpoints;
+    int r = ml_checkpoints_open(trace, &checkpoints);
+
+    if (r == 0)
+        r = ml_replay_init(ret, trace);
+    if (r == 0)
+        r = ml_checkpoints_restore_end(&checkpoints, ret);
+    ml_checkpoints_release(&checkpoints);
+    return r;
+}
+
+int ml_totals_at_end(const struct ml_trace *trace, struct ml_replay *ret, struct ml_error *err)
+{
+    int r;
+
+    *ret = (struct ml_replay){0};
+    if (restore_totals(trace, ret) == 0)
+        return 0;
+    ml_replay_release(ret);
+    r = ml_replay_init(ret, trace);
+    if (r < 0)
+        return ml_error_set(err, r, "out of memory");
+    r = ml_replay_trace(ret, UINT64_MAX, err);
+    ml_replay_release_blocks(ret);
+    return r;
 }

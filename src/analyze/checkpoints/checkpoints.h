@@ -43,15 +43,17 @@ struct ml_checkpoint_refusal {
 struct ml_checkpoints {
     const struct ml_trace *file;
     bool classified;           /* the trace has categories, see classify.h */
+    bool has_landmarks;        /* see landmarks.h */
     struct ml_moment last;     /* event of the trace */
     struct ml_moment last_end; /* before the latest end of a process that had memory; event 0: none
                                   has ended */
     ML_VEC(struct ml_checkpoint) list;
     uint64_t step_count, first_step, highest_step;
-    ML_VEC(struct ml_checkpoint_step) steps;
+    uint64_t steps_block; /* of the file, where the table of steps begins */
     ML_VEC(struct ml_checkpoint_refusal) refusals;
     struct ml_buf directory;
     const uint8_t *end_state, *end_state_end; /* in `directory` */
+    const uint8_t *maker, *maker_end;         /* the same; NULL: not said */
 };
 
 /* @ret    to be released, after a failure too
@@ -59,15 +61,18 @@ struct ml_checkpoints {
 int ml_checkpoints_open(const struct ml_trace *trace, struct ml_checkpoints *ret);
 void ml_checkpoints_release(struct ml_checkpoints *checkpoints);
 
+/* Whether the program of that name made them. */
+bool ml_checkpoints_made_by(const struct ml_checkpoints *checkpoints, const char *maker);
+
 /* The last checkpoint up to an event, or up to a time. */
 const struct ml_checkpoint *ml_checkpoint_before_event(const struct ml_checkpoints *checkpoints,
                                                        uint64_t event);
 const struct ml_checkpoint *ml_checkpoint_before_time(const struct ml_checkpoints *checkpoints,
                                                       uint64_t time_ns);
 
-/* NULL: there is no such step. */
-const struct ml_checkpoint_step *ml_checkpoints_step(const struct ml_checkpoints *checkpoints,
-                                                     uint64_t number);
+/* @return 1, 0 if there is no such step, -EBADMSG, or another negative errno */
+int ml_checkpoints_step(const struct ml_checkpoints *checkpoints, uint64_t number,
+                        struct ml_checkpoint_step *ret);
 
 /* Restores the live table, which must be new and without caps, and finds the categories of the
  * allocations up to the next checkpoint. They are numbered from the checkpoint on: give them to
@@ -78,7 +83,17 @@ int ml_checkpoint_restore(const struct ml_checkpoints *checkpoints,
                           const struct ml_checkpoint *checkpoint, struct ml_replay *replay,
                           struct ml_classes *ret_classes);
 
+/* Finds only the categories. The trace must have some. @return as above */
+int ml_checkpoint_classes(const struct ml_checkpoints *checkpoints,
+                          const struct ml_checkpoint *checkpoint, struct ml_classes *ret);
+
 /* Restores the totals after the last event, without blocks. @return as above */
 int ml_checkpoints_restore_end(const struct ml_checkpoints *checkpoints, struct ml_replay *replay);
+
+/* The totals after the last event, without blocks: from checkpoints if the trace has some, else by
+ * a replay of all of it.
+ * @ret    to be released, after a failure too
+ * @return 0 or negative errno */
+int ml_totals_at_end(const struct ml_trace *trace, struct ml_replay *ret, struct ml_error *err);
 
 #endif

@@ -163,96 +163,39 @@ static int make_bands(struct ml_band_modules *m)
 
 /* ---- Books ------------------------------------------------------------- */
 
-/* The size of a block changes without a callback if others are cut from it or ranges of it are
- * freed. Such blocks count as without a module. */
-static bool is_booked(const struct ml_replay *replay, uint32_t space)
+void ml_band_modules_add(struct ml_band_modules *m, const struct ml_block *block, uint64_t change)
 {
-    const struct ml_replay_space *s = &replay->spaces.items[space];
-
-    if (!s->counted || s->ranged)
-        return false;
-    for (size_t i = 0; i < replay->spaces.len; i++)
-        if (replay->spaces.items[i].around == space + 1)
-            return false;
-    return true;
-}
-
-static struct ml_band_booking *booking_of(struct ml_band_modules *m, const struct ml_block *block)
-{
-    size_t index = (size_t)(block - m->replay->blocks.items);
-
-    while (m->bookings.len <= index)
-        if (ml_vec_push(&m->bookings, (struct ml_band_booking){0}) < 0)
-            return NULL;
-    return &m->bookings.items[index];
-}
-
-static struct ml_band_account *account_of(struct ml_band_modules *m, uint32_t process)
-{
-    while (m->accounts.len <= process)
-        if (ml_vec_push(&m->accounts, (struct ml_band_account){0}) < 0)
-            return NULL;
-    return &m->accounts.items[process];
-}
-
-static void on_open(void *ctx, const struct ml_block *block)
-{
-    struct ml_band_modules *m = ctx;
-    struct ml_band_booking *booking = booking_of(m, block);
-    uint32_t process = m->replay->spaces.items[block->space].process;
-    struct ml_band_account *account = account_of(m, process);
     int64_t module = ml_modules_of(&m->sums.modules, block);
 
-    if (!booking || !account || module < 0) {
+    if (module < 0)
         m->error = -ENOMEM;
-        return;
-    }
-    *booking = (struct ml_band_booking){0};
-    if (!is_booked(m->replay, block->space))
-        return;
-    *booking = (struct ml_band_booking){block->size, process, m->band_of.items[module]};
-    account->bytes[booking->band] += block->size;
+    else
+        m->bytes[m->band_of.items[module]] += change;
 }
 
-static void on_close(void *ctx, const struct ml_block *block, const struct ml_event *event)
+/* The blocks that are live already. */
+static void add_all(struct ml_band_modules *m, const struct ml_replay *replay)
 {
-    struct ml_band_modules *m = ctx;
-    struct ml_band_booking *booking = booking_of(m, block);
+    const struct ml_block *block;
+    size_t cursor = 0;
 
-    (void)event;
-    if (!booking || booking->bytes == 0)
-        return;
-    m->accounts.items[booking->process].bytes[booking->band] -= booking->bytes;
-    booking->bytes = 0;
-}
-
-void ml_band_modules_bytes(const struct ml_band_modules *m, uint64_t total,
-                           uint64_t ret[ML_BANDS_MAX])
-{
-    for (size_t i = 0; i < m->accounts.len; i++)
-        for (size_t band = 1; band < ML_BANDS_MAX && !m->replay->processes.items[i].ended; band++)
-            ret[band] += m->accounts.items[i].bytes[band];
-    for (size_t band = 1; band < ML_BANDS_MAX; band++) {
-        ret[band] = ret[band] < total ? ret[band] : total;
-        total -= ret[band];
-    }
-    ret[0] = total;
+    while ((block = ml_replay_next(replay, false, &cursor)))
+        ml_band_modules_add(m, block, block->size);
 }
 
 /* ---- Interface --------------------------------------------------------- */
 
-int ml_band_modules_init(struct ml_band_modules *m, struct ml_replay *replay, struct ml_error *err)
+int ml_band_modules_init(struct ml_band_modules *m, const struct ml_replay *replay,
+                         struct ml_error *err)
 {
     const struct ml_snapshot_opts opts = {.at = {.kind = ML_AT_PEAK}};
     int r = ml_module_sums(replay->trace, &opts, &m->peak, &m->sums, err);
 
-    m->replay = replay;
     if (r == 0)
         r = make_bands(m);
-    replay->on_open = on_open;
-    replay->on_close = on_close;
-    replay->ctx = m;
-    return r;
+    if (r == 0)
+        add_all(m, replay);
+    return r < 0 ? r : m->error;
 }
 
 void ml_band_modules_release(struct ml_band_modules *m)
@@ -260,8 +203,6 @@ void ml_band_modules_release(struct ml_band_modules *m)
     ml_snapshot_release(&m->peak);
     ml_module_sums_release(&m->sums);
     ml_vec_release(&m->band_of);
-    ml_vec_release(&m->accounts);
-    ml_vec_release(&m->bookings);
     *m = (struct ml_band_modules){0};
 }
 

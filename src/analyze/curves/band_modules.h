@@ -13,42 +13,27 @@
 #include "module_sums.h"
 #include "replay.h"
 
-/* The memory of one process, by band. */
-struct ml_band_account {
-    uint64_t bytes[ML_BANDS_MAX];
-};
-
-/* The bytes booked for a block at its allocation. */
-struct ml_band_booking {
-    uint64_t bytes;
-    uint32_t process;
-    uint8_t band;
-};
-
 struct ml_band_modules {
-    struct ml_replay *replay;
     struct ml_snapshot peak;
     struct ml_module_sums sums;
-    int error;    /* in a callback */
+    int error;    /* of ml_band_modules_add */
     size_t count; /* bands with a module; 0 is for blocks without one, the last for the rest */
     uint32_t module[ML_BANDS_MAX];
     bool own_only[ML_BANDS_MAX]; /* without the modules below it, which have their own bands */
     bool has_rest;
-    ML_VEC(uint8_t) band_of;                 /* by module */
-    ML_VEC(struct ml_band_account) accounts; /* by process of the replay */
-    ML_VEC(struct ml_band_booking) bookings; /* by entry of the live table */
+    ML_VEC(uint8_t) band_of;      /* by module */
+    uint64_t bytes[ML_BANDS_MAX]; /* at present; they add up to the replay's total */
 };
 
-/* Reads the trace for its peak and installs its callbacks in the replay, which must not have
- * started. A zeroed one may be released.
+/* Finds the modules at the peak of the trace and counts the live blocks of the replay. A zeroed one
+ * may be released.
  * @return 0 or negative errno */
-int ml_band_modules_init(struct ml_band_modules *m, struct ml_replay *replay, struct ml_error *err);
+int ml_band_modules_init(struct ml_band_modules *m, const struct ml_replay *replay,
+                         struct ml_error *err);
 void ml_band_modules_release(struct ml_band_modules *m);
 
-/* The bytes of each band at present, `total` together. Bytes without a module are the rest of
- * it. */
-void ml_band_modules_bytes(const struct ml_band_modules *m, uint64_t total,
-                           uint64_t ret[ML_BANDS_MAX]);
+/* Call it for each change of the totals, see `on_bytes` of ml_replay. */
+void ml_band_modules_add(struct ml_band_modules *m, const struct ml_block *block, uint64_t change);
 
 /* Fills in the names of the bands. @return 0 or -ENOMEM */
 int ml_band_modules_name(const struct ml_band_modules *m, struct ml_bands *ret);

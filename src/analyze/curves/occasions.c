@@ -4,7 +4,7 @@
  */
 #include "occasions.h"
 
-#include "each_event.h"
+#include "landmarks.h"
 #include "memledger/memledger.h"
 
 struct search {
@@ -65,7 +65,7 @@ int ml_occasions(const struct ml_trace *trace, uint64_t from_ns, uint64_t to_ns,
     struct search s = {from_ns, to_ns, limit, ret};
 
     *ret = (struct ml_occasions){0};
-    return ml_each_event(trace, visit, &s, err);
+    return ml_each_landmark(trace, ML_BLOCK_LANDMARKS, from_ns, to_ns, visit, &s, err);
 }
 
 void ml_occasions_release(struct ml_occasions *occasions)

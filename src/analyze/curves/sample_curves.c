@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "each_event.h"
+#include "landmarks.h"
 #include "samples.h"
 #include "timeline_build.h"
 
@@ -164,7 +164,7 @@ int ml_sample_curves(const struct ml_trace *trace, const struct ml_timeline_opts
     d->trace = trace;
     d->opts = opts;
     d->curves = ret;
-    r = ml_each_event(d->trace, on_event, d, err);
+    r = ml_each_landmark(d->trace, ML_BLOCK_SAMPLES, 0, UINT64_MAX, on_event, d, err);
     if (r == 0) {
         r = end_curves(d);
         if (r < 0)

@@ -158,14 +158,20 @@ int ml_events(const struct ml_trace *trace, const struct ml_events_opts *opts,
 {
     struct reader r = {.opts = opts};
     struct ml_cursor *cursor = NULL;
-    int result = ml_replay_init(&r.replay, trace);
+    int result = 0;
 
+    if (opts->start)
+        r.replay = *opts->start;
+    else
+        result = ml_replay_init(&r.replay, trace);
     r.replay.on_close = on_close;
     r.replay.ctx = &r;
     if (result < 0)
         ml_error_set(err, result, "out of memory");
     else
         result = ml_cursor_open(trace, 0, opts->to_ns, &cursor, err);
+    if (result == 0)
+        ml_cursor_skip(cursor, r.replay.events);
     if (result == 0)
         result = read_all(&r, cursor, visit, ctx, err);
     if (ret_health) {

@@ -20,8 +20,10 @@ struct ml_events_opts {
     const char *space;       /* part of "device/level/name"; NULL: any */
     bool by_size;            /* only events with a size, from min_bytes to max_bytes */
     uint64_t min_bytes, max_bytes;
-    uint32_t kinds; /* bit per enum ml_kind; 0: all */
-    uint64_t limit; /* 0: none */
+    uint32_t kinds;          /* bit per enum ml_kind; 0: all */
+    uint64_t limit;          /* 0: none */
+    struct ml_replay *start; /* the live table before some event up to from_ns, which is then
+                                ml_events' to release; NULL: reads the trace from its start */
 };
 
 enum ml_field_type {

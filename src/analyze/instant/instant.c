@@ -201,15 +201,17 @@ static int read_to_time(struct scan *s, const struct ml_checkpoints *checkpoints
 }
 
 /* What a pass would have found of the requested step. */
-static void take_step(struct scan *s, const struct ml_checkpoints *checkpoints)
+static int take_step(struct scan *s, const struct ml_checkpoints *checkpoints)
 {
-    const struct ml_checkpoint_step *step = ml_checkpoints_step(checkpoints, s->at->number);
+    struct ml_checkpoint_step step;
+    int found = ml_checkpoints_step(checkpoints, s->at->number, &step);
 
     s->track.count = checkpoints->step_count;
     s->track.first = checkpoints->first_step;
     s->track.highest = checkpoints->highest_step;
-    if (step)
-        choose(s, s->at->kind == ML_AT_STEP ? step->peak : step->end);
+    if (found > 0)
+        choose(s, s->at->kind == ML_AT_STEP ? step.peak : step.end);
+    return found < 0 ? found : 0;
 }
 
 static void take_refusal(struct scan *s, const struct ml_checkpoints *checkpoints)
@@ -252,7 +254,7 @@ static int use_checkpoints(struct scan *s, struct ml_error *err)
     if (r == 0 && s->at->kind == ML_AT_TIME && !is_after_end(s))
         r = read_to_time(s, &checkpoints, err);
     if (r == 0 && is_step(s->at))
-        take_step(s, &checkpoints);
+        r = take_step(s, &checkpoints);
     if (r == 0 && s->at->kind == ML_AT_OOM)
         take_refusal(s, &checkpoints);
     ml_checkpoints_release(&checkpoints);

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "checkpoints.h"
 #include "classify.h"
 #include "cuda_spaces.h"
 #include "ledger_scan.h"
@@ -161,7 +162,64 @@ static uint64_t nearest_between(const struct ml_ledger_scan_device *scanned,
     return sample->time_ns - before <= after - sample->time_ns ? before : after;
 }
 
-static int add_device(const struct ml_ledger_scan *scan, const struct ml_classes *classes,
+/* What a replay up to an instant starts with. */
+struct sources {
+    struct ml_checkpoints checkpoints; /* the list is empty: there are none */
+    bool classified;
+    struct ml_classes classes; /* without checkpoints */
+};
+
+static void sources_release(struct sources *s)
+{
+    ml_checkpoints_release(&s->checkpoints);
+    ml_classes_release(&s->classes);
+}
+
+/* @return 0, or negative errno if the trace must be read from its start; release the table in both
+ *         cases */
+static int start_at_checkpoint(const struct sources *s, uint64_t event, struct ml_replay *ret,
+                               struct ml_classes *ret_classes)
+{
+    if (s->checkpoints.list.len == 0)
+        return -ENOENT;
+    return ml_checkpoint_restore(
+        &s->checkpoints, ml_checkpoint_before_event(&s->checkpoints, event), ret, ret_classes);
+}
+
+static int start_at_begin(struct sources *s, const struct ml_trace *trace, struct ml_replay *ret,
+                          struct ml_error *err)
+{
+    int r = s->classified ? 0 : ml_classify(trace, &s->classes, err);
+
+    s->classified |= r == 0;
+    ml_replay_release(ret);
+    if (r == 0)
+        r = ml_replay_init(ret, trace);
+    ml_replay_classify(ret, &s->classes);
+    return r;
+}
+
+/* The live table at the instant. @ret  released by the caller */
+static int replay_to(const struct ml_ledger_scan *scan, struct sources *s, uint64_t event,
+                     struct ml_replay *ret, struct ml_error *err)
+{
+    const struct ml_trace *trace = scan->replay.trace;
+    struct ml_classes classes = {0};
+    int r = ml_replay_init(ret, trace);
+
+    if (r == 0 && start_at_checkpoint(s, event, ret, &classes) == 0)
+        ml_replay_classify(ret, &classes);
+    else if (r == 0)
+        r = start_at_begin(s, trace, ret, err);
+    if (r == 0)
+        r = ml_replay_instant(ret, event, scan->replay.last_label_event, err);
+    ml_replay_classify(ret, NULL); /* it outlives them */
+    ml_classes_release(&classes);
+    ml_replay_release_index(ret); /* the book finds blocks in another way */
+    return r;
+}
+
+static int add_device(const struct ml_ledger_scan *scan, struct sources *sources,
                       const struct ml_ledger_scan_device *scanned,
                       const struct ml_ledger_opts *opts, struct ml_ledger *ret,
                       struct ml_error *err)
@@ -175,12 +233,8 @@ static int add_device(const struct ml_ledger_scan *scan, const struct ml_classes
         .at_ns = instant.moment.time_ns,
     };
     struct ml_replay replay = {0};
-    int r = device.name ? ml_replay_init(&replay, trace) : -ENOMEM;
+    int r = device.name ? replay_to(scan, sources, instant.moment.event, &replay, err) : -ENOMEM;
 
-    ml_replay_classify(&replay, classes);
-    if (r == 0)
-        r = ml_replay_instant(&replay, instant.moment.event, scan->replay.last_label_event, err);
-    ml_replay_release_index(&replay); /* the book finds blocks in another way */
     if (r == 0)
         r = fill_device(&replay, &scan->lives, scanned, &instant.sample, opts->top, &device,
                         &ret->arena);
@@ -320,15 +374,15 @@ static int add_devices(const struct ml_ledger_scan *scan, const struct ml_ledger
                        struct ml_ledger *ret, struct ml_error *err)
 {
     device_list chosen = {0};
-    struct ml_classes classes;
-    int r = ml_classify(scan->replay.trace, &classes, err);
+    struct sources sources = {0};
+    int r = choose_devices(scan, opts->device, &chosen, ret);
 
-    if (r == 0)
-        r = choose_devices(scan, opts->device, &chosen, ret);
+    if (r == 0 && ml_checkpoints_open(scan->replay.trace, &sources.checkpoints) < 0)
+        ml_checkpoints_release(&sources.checkpoints);
     for (size_t i = 0; i < chosen.len && r == 0; i++)
-        r = add_device(scan, &classes, chosen.items[i], opts, ret, err);
+        r = add_device(scan, &sources, chosen.items[i], opts, ret, err);
     ml_vec_release(&chosen);
-    ml_classes_release(&classes);
+    sources_release(&sources);
     if (r == 0 && ret->devices.len == 0)
         return no_device(scan, opts->device, err);
     ml_vec_sort(&ret->devices, by_name);

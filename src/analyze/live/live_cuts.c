@@ -38,7 +38,7 @@ static int cut(struct ml_replay *r, uint32_t from, uint64_t bytes, uint32_t bloc
     b->size -= bytes;
     s->bytes.live_bytes -= bytes;
     if (!s->ended)
-        ml_totals_remove(r, s, b->category, bytes);
+        ml_totals_remove(r, s, b, bytes);
     return 0;
 }
 
@@ -86,7 +86,7 @@ void ml_live_paste(struct ml_replay *r, uint32_t block, uint64_t time_ns)
     larger->size += b->size;
     ml_gauge_add(&s->bytes, b->size, time_ns);
     if (!s->ended)
-        ml_totals_add(r, s, larger->category, b->size, time_ns);
+        ml_totals_add(r, s, larger, b->size, time_ns);
 }
 
 /* Whether the block is inside one that was allocated at that time. */

@@ -6,22 +6,32 @@
 #include "live_table.h"
 #include "live_totals.h"
 
+static void move_to_category(uint64_t bytes, struct ml_replay_category *from,
+                             struct ml_replay_category *to, uint64_t time_ns)
+{
+    from->bytes.live_bytes -= bytes;
+    from->allocations--;
+    ml_gauge_add(&to->bytes, bytes, time_ns);
+    to->allocations++;
+}
+
 void ml_live_label(struct ml_replay *r, uint32_t block, uint32_t label, uint8_t category,
                    uint64_t time_ns)
 {
     struct ml_block *b = &r->blocks.items[block];
     struct ml_replay_category *from = &r->categories[b->category], *to = &r->categories[category];
+    bool counted = r->spaces.items[b->space].counted;
 
+    if (r->on_bytes && counted)
+        r->on_bytes(r->ctx, b, -b->size);
     b->label = ml_block_number(label);
-    if (category == b->category)
-        return;
-    b->category = category;
-    if (!r->spaces.items[b->space].counted)
-        return;
-    from->bytes.live_bytes -= b->size;
-    from->allocations--;
-    ml_gauge_add(&to->bytes, b->size, time_ns);
-    to->allocations++;
+    if (category != b->category) {
+        b->category = category;
+        if (counted)
+            move_to_category(b->size, from, to, time_ns);
+    }
+    if (r->on_bytes && counted)
+        r->on_bytes(r->ctx, b, b->size);
 }
 
 static void count_left(struct ml_replay *r, const struct ml_replay_space *s, uint32_t block,
@@ -30,9 +40,9 @@ static void count_left(struct ml_replay *r, const struct ml_replay_space *s, uin
     const struct ml_block *b = &r->blocks.items[block];
 
     if (ended)
-        ml_totals_remove(r, s, b->category, b->size);
+        ml_totals_remove(r, s, b, b->size);
     else
-        ml_totals_add(r, s, b->category, b->size, time_ns);
+        ml_totals_add(r, s, b, b->size, time_ns);
 }
 
 void ml_live_set_ended(struct ml_replay *r, uint32_t space, bool ended, uint64_t time_ns)

@@ -29,7 +29,7 @@ static void shrink(struct ml_replay *r, struct ml_replay_space *s, uint32_t bloc
     uint64_t size = span > cut ? ml_min_u64(span - cut, b->size) : 0;
 
     s->bytes.live_bytes -= b->size - size;
-    ml_totals_remove(r, s, b->category, b->size - size);
+    ml_totals_remove(r, s, b, b->size - size);
     b->size = size;
 }
 

@@ -45,9 +45,10 @@ static ML_ALWAYS_INLINE void ml_device_add(struct ml_replay_device *device, uint
     ml_gauge_add(&device->bytes, 0, time_ns);
 }
 
-/* Adds bytes to the totals that include the space. */
+/* Adds bytes of a block to the totals that include the space. */
 static ML_ALWAYS_INLINE void ml_totals_add(struct ml_replay *r, const struct ml_replay_space *s,
-                                           uint8_t category, uint64_t bytes, uint64_t time_ns)
+                                           const struct ml_block *block, uint64_t bytes,
+                                           uint64_t time_ns)
 {
     struct ml_replay_device *device = &r->devices.items[s->device];
 
@@ -57,10 +58,12 @@ static ML_ALWAYS_INLINE void ml_totals_add(struct ml_replay *r, const struct ml_
     ml_device_add(device, bytes, time_ns);
     ml_gauge_add(&r->processes.items[s->process].bytes, bytes, time_ns);
     ml_settle(r);
-    r->categories[category].bytes.live_bytes += bytes;
-    r->unsettled = category;
+    r->categories[block->category].bytes.live_bytes += bytes;
+    r->unsettled = block->category;
     r->unsettled_ns = time_ns;
     r->bytes.live_bytes += bytes;
+    if (ML_UNLIKELY(r->on_bytes))
+        r->on_bytes(r->ctx, block, bytes);
     if (r->bytes.live_bytes <= r->recent_peak.bytes)
         return;
     ml_crest_take(r, time_ns);
@@ -73,7 +76,7 @@ static ML_ALWAYS_INLINE void ml_totals_add(struct ml_replay *r, const struct ml_
 
 /* Removes bytes from them. */
 static ML_ALWAYS_INLINE void ml_totals_remove(struct ml_replay *r, const struct ml_replay_space *s,
-                                              uint8_t category, uint64_t bytes)
+                                              const struct ml_block *block, uint64_t bytes)
 {
     struct ml_replay_device *device = &r->devices.items[s->device];
 
@@ -83,8 +86,10 @@ static ML_ALWAYS_INLINE void ml_totals_remove(struct ml_replay *r, const struct 
     device->bytes.live_bytes -= bytes;
     r->processes.items[s->process].bytes.live_bytes -= bytes;
     ml_settle(r);
-    r->categories[category].bytes.live_bytes -= bytes;
+    r->categories[block->category].bytes.live_bytes -= bytes;
     r->bytes.live_bytes -= bytes;
+    if (ML_UNLIKELY(r->on_bytes))
+        r->on_bytes(r->ctx, block, -bytes);
 }
 
 /* Books a free. */
@@ -95,7 +100,7 @@ static ML_ALWAYS_INLINE void ml_book_out(struct ml_replay *r, struct ml_replay_s
     s->bytes.live_bytes -= b->size;
     s->live_blocks--;
     s->frees++;
-    ml_totals_remove(r, s, b->category, b->size);
+    ml_totals_remove(r, s, b, b->size);
     if (s->counted)
         r->categories[b->category].frees++;
 }
@@ -107,7 +112,7 @@ static ML_ALWAYS_INLINE void ml_book_in(struct ml_replay *r, struct ml_replay_sp
     b->live = true;
     s->live_blocks++;
     ml_gauge_add(&s->bytes, b->size, time_ns);
-    ml_totals_add(r, s, b->category, b->size, time_ns);
+    ml_totals_add(r, s, b, b->size, time_ns);
 }
 
 /* The bytes that the block spans, including those of blocks cut from it. */

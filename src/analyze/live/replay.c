@@ -11,7 +11,6 @@
 #include "replay_spaces.h"
 
 #define NO_BLOCK UINT64_MAX /* in `moved`: an unknown block */
-#define PREFETCH 8          /* events between prefetching a slot and using it */
 
 /* The index of the event's space. Its process is then running. */
 static ML_ALWAYS_INLINE int64_t enter_space(struct ml_replay *r, const struct ml_event *event)
@@ -303,9 +302,8 @@ int ml_replay_feed_all(struct ml_replay *replay, const struct ml_event *events, 
     for (size_t i = 0; i < count; i++) {
         int r;
 
-        if (i + PREFETCH < count && replay->spaces.len > 0)
-            ml_addr_prefetch(&replay->spaces.items[replay->last_space].by_addr,
-                             events[i + PREFETCH].addr);
+        if (i + ML_REPLAY_PREFETCH < count)
+            ml_replay_prefetch(replay, &events[i + ML_REPLAY_PREFETCH]);
         r = feed(replay, &events[i]);
 
         if (ML_UNLIKELY(r < 0))

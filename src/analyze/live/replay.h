@@ -72,7 +72,8 @@ static inline uint32_t ml_block_number(uint32_t number)
     return number < ML_ID_MAX ? number : ML_ID_MAX - 1;
 }
 
-/* Whether the event may change the number of live bytes. */
+/* Whether the event may change the number of live bytes. A label may, too, in a process that has
+ * ended: see ml_replay_may_change. */
 static inline bool ml_changes_total(const struct ml_event *event)
 {
     switch (event->kind) {
@@ -184,6 +185,9 @@ struct ml_replay {
     void (*on_close)(void *ctx, const struct ml_block *block, const struct ml_event *event);
     void (*on_sample)(void *ctx, const struct ml_event *event);
     void (*on_mark)(void *ctx, const struct ml_event *event); /* also before a process's end */
+    /* The totals have changed by that many bytes of the block, modulo 2^64; a label, which may
+     * change the block's category, removes its bytes before and adds them after. */
+    void (*on_bytes)(void *ctx, const struct ml_block *block, uint64_t change);
     void *ctx;
 
     struct ml_map space_index, process_index; /* number -> index */
@@ -222,9 +226,33 @@ void ml_replay_release_blocks(struct ml_replay *replay);
  * the same trace. Call it before the first event. An empty `classes` changes nothing. */
 void ml_replay_classify(struct ml_replay *replay, const struct ml_classes *classes);
 
+#define ML_REPLAY_PREFETCH 8 /* events between prefetching a slot and using it */
+
+/* Tells the processor that the table will get this event soon. */
+static inline void ml_replay_prefetch(const struct ml_replay *replay, const struct ml_event *event)
+{
+    if (replay->spaces.len > 0)
+        ml_addr_prefetch(&replay->spaces.items[replay->last_space].by_addr, event->addr);
+}
+
 /* @return 0, or -ENOMEM, after which the table is unusable */
 int ml_replay_feed(struct ml_replay *replay, const struct ml_event *event);
 int ml_replay_feed_all(struct ml_replay *replay, const struct ml_event *events, size_t count);
+
+/* Whether a label may change the total: it is the first sign of life of a process, or one from a
+ * process that has ended. */
+bool ml_replay_is_revived(const struct ml_replay *replay, const struct ml_event *label);
+
+/* Whether the event may change the total. */
+static inline bool ml_replay_may_change(const struct ml_replay *replay,
+                                        const struct ml_event *event)
+{
+    return event->kind == ML_LABEL ? ml_replay_is_revived(replay, event) : ml_changes_total(event);
+}
+
+/* Stops counting the memory of other devices, as if the table had been made for this one alone. The
+ * peaks so far are then meaningless. `device` must outlive the table. */
+void ml_replay_narrow(struct ml_replay *replay, const char *device);
 
 /* Restarts the recent peak at the current total, for each device too, with categories. */
 void ml_replay_reset_crest(struct ml_replay *replay, uint64_t time_ns);

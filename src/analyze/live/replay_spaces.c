@@ -141,6 +141,33 @@ static bool is_asked_for(const struct ml_replay *r, int64_t device)
            ml_device_is(ml_intern_get(&r->device_names, (uint32_t)device, NULL), r->only_device);
 }
 
+void ml_replay_narrow(struct ml_replay *r, const char *device)
+{
+    const struct ml_block *b;
+    size_t cursor = 0;
+
+    r->only_device = device;
+    while ((b = ml_replay_next(r, false, &cursor))) {
+        const struct ml_replay_space *s = &r->spaces.items[b->space];
+
+        if (is_asked_for(r, s->device))
+            continue;
+        r->bytes.live_bytes -= b->size;
+        r->devices.items[s->device].bytes.live_bytes -= b->size;
+        r->processes.items[s->process].bytes.live_bytes -= b->size;
+        r->categories[b->category].bytes.live_bytes -= b->size;
+    }
+    for (size_t i = 0; i < r->spaces.len; i++)
+        r->spaces.items[i].counted &= is_asked_for(r, r->spaces.items[i].device);
+}
+
+bool ml_replay_is_revived(const struct ml_replay *r, const struct ml_event *label)
+{
+    uint64_t space;
+
+    return !ml_map_get(&r->space_index, label->space, &space) || r->spaces.items[space].ended;
+}
+
 /* Blocks of one rank may be cut from blocks of a lower rank: reported blocks from heap blocks,
  * the heap blocks of some allocators from mappings. */
 enum rank { MAPPINGS, HEAP, REPORTED };

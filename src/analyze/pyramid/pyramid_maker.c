@@ -1,205 +1,353 @@
 /* pyramid_maker.c: see pyramid_maker.h.
  *
+ * A replay makes the columns of the last level. Each pair of columns makes one of the level before,
+ * as soon as it is complete.
+ *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "pyramid_maker.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "band_reader.h"
 #include "number_rows.h"
 #include "pyramid.h"
 #include "pyramid_tags.h"
 #include "varint.h"
 
-struct maker {
-    struct ml_block_writer *out;
-    struct ml_bands bands; /* with the columns of the last level */
-    ml_numbers levels;     /* the block where each begins */
-    struct ml_buf bytes;
+#define COLUMN_EVENTS 256 /* at least, of the last level on average */
+#define LEVEL_MIN 10
+#define DEVICES_MAX 16
+
+struct level {
+    struct ml_band_column *tile; /* its columns that are not written yet */
+    size_t columns;              /* in the tile */
+    bool has_half;
+    struct ml_band_column half; /* waits for the other half of a column of the level before */
 };
 
-/* ---- Halving --------------------------------------------------------------- */
+struct maker {
+    const struct ml_trace *trace;
+    struct ml_block_writer *out;
+    struct ml_band_reader reader;
+    unsigned last_level, stored; /* the last; bits of the sorts in the file */
+    struct level levels[ML_PYRAMID_LEVELS];
+    ml_numbers tiles; /* rows of the table of tiles */
+    size_t bands[ML_BANDS_BY_COUNT];
+    struct ml_buf bytes, head;
+    struct ml_progress *progress;
+    uint64_t made, total; /* columns, for the progress */
+};
 
-static uint64_t total_of(const struct ml_bands_moment *moment)
-{
-    uint64_t total = 0;
-
-    for (size_t i = 0; i < ML_BANDS_MAX; i++)
-        total += moment->bytes[i];
-    return total;
-}
-
-/* The lowest and the highest of four moments in order of time, the earliest of equal ones. */
-static void merge(const struct ml_bands_moment from[4], struct ml_bands_moment to[2])
-{
-    size_t low = 0, high = 0;
-    struct ml_bands_moment first, second;
-
-    for (size_t i = 1; i < 4; i++) {
-        uint64_t total = total_of(&from[i]);
-
-        low = total < total_of(&from[low]) ? i : low;
-        high = total > total_of(&from[high]) ? i : high;
-    }
-    first = from[low < high ? low : high];
-    second = from[low < high ? high : low];
-    to[0] = first;
-    to[1] = second;
-}
-
-/* Makes half as many columns, in place. */
-static void halve(struct ml_bands_moment *moments, size_t columns)
-{
-    for (size_t i = 0; i < columns / 2; i++)
-        merge(moments + 4 * i, moments + 2 * i);
-}
-
-/* ---- Writing ----------------------------------------------------------------- */
+/* ---- Tiles --------------------------------------------------------------------- */
 
 /* Values of a band follow each other, as differences. */
-static int put_moments(const struct ml_bands_moment *moments, size_t columns, size_t bands,
-                       struct ml_buf *out)
+static int put_band(struct ml_buf *out, const struct level *level, enum ml_bands_by by, size_t band)
 {
-    int r = ml_number_put(out, columns);
+    uint64_t before = 0;
 
-    if (r == 0)
-        r = ml_number_put(out, bands);
-    for (size_t band = 0; band < bands; band++) {
-        uint64_t before = 0;
+    for (size_t i = 0; i < 2 * level->columns; i++) {
+        uint64_t value = level->tile[i / 2].moments[i % 2].by[by].bytes[band];
 
-        for (size_t i = 0; r == 0 && i < 2 * columns; i++) {
-            r = ml_number_put(out, ml_zigzag((int64_t)(moments[i].bytes[band] - before)));
-            before = moments[i].bytes[band];
-        }
-    }
-    return r;
-}
-
-static int put_tile(struct maker *m, const struct ml_bands_moment *moments, size_t columns)
-{
-    struct ml_buf body = {0};
-    int r = put_moments(moments, columns, m->bands.count, &body);
-
-    ml_buf_clear(&m->bytes);
-    if (r == 0)
-        r = ml_record_put(&m->bytes, ML_PYRAMID_TILE_MOMENTS, body.data, body.len);
-    if (r == 0)
-        r = ml_block_writer_section(m->out, ML_BLOCK_PYRAMID, 0, m->bytes.data, m->bytes.len);
-    ml_buf_release(&body);
-    return r;
-}
-
-static int put_level(struct maker *m, size_t columns)
-{
-    int r = ml_vec_push(&m->levels, ml_block_writer_next(m->out));
-
-    for (size_t at = 0; r == 0 && at < columns; at += ML_PYRAMID_TILE)
-        r = put_tile(m, m->bands.moments.items + 2 * at,
-                     (size_t)ml_min_u64(ML_PYRAMID_TILE, columns - at));
-    return r;
-}
-
-/* From the last level to the first. */
-static int put_levels(struct maker *m)
-{
-    int r = 0;
-
-    for (unsigned level = ML_PYRAMID_LEVELS; r == 0 && level-- > 0;) {
-        r = put_level(m, ml_pyramid_columns(level));
-        halve(m->bands.moments.items, ml_pyramid_columns(level));
-    }
-    return r;
-}
-
-static int put_facts(struct maker *m)
-{
-    uint64_t row[ML_PYRAMID_FACTS_FIELDS] = {
-        [ML_PYRAMID_AT_VERSION] = ML_PYRAMID_VERSION,
-        [ML_PYRAMID_BY] = m->bands.by,
-        [ML_PYRAMID_FROM_SCOPES] = m->bands.from_scopes,
-        [ML_PYRAMID_SPAN_NS] = m->bands.total.span_ns,
-        [ML_PYRAMID_PEAK_BYTES] = m->bands.total.peak_bytes,
-        [ML_PYRAMID_PEAK_NS] = m->bands.total.peak_time_ns,
-    };
-    const ml_numbers numbers = {.items = row, .len = ML_PYRAMID_FACTS_FIELDS};
-    int r = ml_rows_put(&m->bytes, ML_PYRAMID_FACTS, &numbers, ML_PYRAMID_FACTS_FIELDS);
-
-    return r < 0 ? r : ml_rows_put(&m->bytes, ML_PYRAMID_LEVEL_LIST, &m->levels, 1);
-}
-
-static int put_bands(struct maker *m)
-{
-    uint64_t rows[ML_BANDS_MAX * ML_PYRAMID_BAND_FIELDS];
-    ml_numbers numbers = {.items = rows, .len = m->bands.count * ML_PYRAMID_BAND_FIELDS};
-    int r;
-
-    for (size_t i = 0; i < m->bands.count; i++) {
-        uint64_t *row = rows + i * ML_PYRAMID_BAND_FIELDS;
-
-        row[ML_PYRAMID_BAND_REST] = m->bands.list[i].rest;
-        row[ML_PYRAMID_BAND_PEAK_BYTES] = m->bands.list[i].peak_bytes;
-        row[ML_PYRAMID_BAND_SHARE_BYTES] = m->bands.list[i].share_bytes;
-    }
-    r = ml_rows_put(&m->bytes, ML_PYRAMID_BANDS, &numbers, ML_PYRAMID_BAND_FIELDS);
-    for (size_t i = 0; r == 0 && i < m->bands.count; i++) {
-        const char *name = m->bands.list[i].name ? m->bands.list[i].name : "";
-
-        r = ml_record_put(&m->bytes, ML_PYRAMID_NAME, name, strlen(name));
-    }
-    return r;
-}
-
-static int put_head(struct maker *m)
-{
-    int r;
-
-    ml_buf_clear(&m->bytes);
-    r = put_facts(m);
-    if (r == 0)
-        r = put_bands(m);
-    return r < 0
-               ? r
-               : ml_block_writer_section(m->out, ML_BLOCK_PYRAMID, 0, m->bytes.data, m->bytes.len);
-}
-
-/* ---- Reading the trace --------------------------------------------------------- */
-
-/* A run of a few nanoseconds has fewer buckets; the last value goes on. */
-static int fill_up(struct ml_bands *bands)
-{
-    const size_t wanted = 2 * ml_pyramid_columns(ML_PYRAMID_LEVELS - 1);
-
-    while (bands->moments.len < wanted) {
-        struct ml_bands_moment last = {0};
-
-        if (bands->moments.len > 0)
-            last = bands->moments.items[bands->moments.len - 1];
-        if (ml_vec_push(&bands->moments, last) < 0)
+        if (ml_number_put(out, ml_zigzag((int64_t)(value - before))) < 0)
             return -ENOMEM;
+        before = value;
     }
     return 0;
 }
 
-int ml_pyramid_make(const struct ml_trace *trace, enum ml_bands_by by, const char *device,
-                    struct ml_block_writer *out, struct ml_error *err)
+static int put_moments(struct maker *m, const struct level *level, enum ml_bands_by by)
 {
-    const struct ml_level_caps caps = {.only_device = device};
-    const struct ml_timeline_opts opts = {
-        .buckets = ml_pyramid_columns(ML_PYRAMID_LEVELS - 1),
-        .caps = &caps,
-    };
-    struct maker m = {.out = out};
-    int r = ml_bands(trace, by, &opts, &m.bands, err);
+    const uint64_t head[] = {by, level->columns, m->bands[by]};
+    struct ml_buf body = {0};
+    int r = 0;
+
+    for (size_t i = 0; r == 0 && i < ML_ARRAY_SIZE(head); i++)
+        r = ml_number_put(&body, head[i]);
+    for (size_t band = 0; r == 0 && band < m->bands[by]; band++)
+        r = put_band(&body, level, by, band);
+    if (r == 0)
+        r = ml_record_put(&m->bytes, ML_PYRAMID_MOMENTS, body.data, body.len);
+    ml_buf_release(&body);
+    return r;
+}
+
+static int put_times(struct maker *m, const struct level *level, unsigned number, size_t first)
+{
+    struct ml_columns columns = m->reader.picker.columns;
+    struct ml_buf body = {0};
+    int r = 0;
+
+    columns.of = (size_t)1 << number;
+    for (size_t i = 0; r == 0 && i < level->columns; i++)
+        r = ml_number_put(&body, level->tile[i].high_ns - ml_columns_edge_ns(&columns, first + i));
+    if (r == 0)
+        r = ml_record_put(&m->bytes, ML_PYRAMID_TIMES, body.data, body.len);
+    ml_buf_release(&body);
+    return r;
+}
+
+static size_t tiles_of(const struct maker *m, unsigned number)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < m->tiles.len; i += ML_PYRAMID_TILES_FIELDS)
+        count += m->tiles.items[i + ML_PYRAMID_TILE_LEVEL] == number;
+    return count;
+}
+
+static int put_tile(struct maker *m, unsigned number)
+{
+    struct level *level = &m->levels[number];
+    size_t first = tiles_of(m, number) * ML_PYRAMID_TILE;
+    int r = ml_vec_push(&m->tiles, number);
 
     if (r == 0)
-        r = fill_up(&m.bands);
+        r = ml_vec_push(&m->tiles, ml_block_writer_next(m->out));
+    ml_buf_clear(&m->bytes);
+    for (int by = 0; r == 0 && by < ML_BANDS_BY_COUNT; by++)
+        if (m->stored >> by & 1)
+            r = put_moments(m, level, (enum ml_bands_by)by);
     if (r == 0)
-        r = put_levels(&m);
+        r = put_times(m, level, number, first);
     if (r == 0)
-        r = put_head(&m);
-    ml_bands_release(&m.bands);
-    ml_vec_release(&m.levels);
-    ml_buf_release(&m.bytes);
+        r = ml_block_writer_section(m->out, ML_BLOCK_PYRAMID, 0, m->bytes.data, m->bytes.len);
+    level->columns = 0;
+    return r;
+}
+
+/* ---- Levels -------------------------------------------------------------------- */
+
+static int store(struct maker *m, unsigned number, const struct ml_band_column *column)
+{
+    struct level *level = &m->levels[number];
+
+    if (!level->tile)
+        level->tile = malloc(ML_PYRAMID_TILE * sizeof(*level->tile));
+    if (!level->tile)
+        return -ENOMEM;
+    level->tile[level->columns++] = *column;
+    return level->columns == ML_PYRAMID_TILE ? put_tile(m, number) : 0;
+}
+
+/* From the last level down, as long as columns are complete. */
+static int add_column(void *ctx, const struct ml_band_column *column)
+{
+    struct maker *m = ctx;
+    struct ml_band_column whole = *column;
+    int r = 0;
+
+    for (unsigned number = m->last_level; r == 0; number--) {
+        struct level *level = &m->levels[number];
+
+        if (ml_pyramid_is_stored(m->last_level, number))
+            r = store(m, number, &whole);
+        if (number == 0)
+            break;
+        level->has_half = !level->has_half;
+        if (level->has_half) {
+            level->half = whole;
+            break;
+        }
+        ml_column_join(&level->half, &whole);
+        whole = level->half;
+    }
+    if (++m->made % ML_PYRAMID_TILE == 0)
+        ml_progress_tell(m->progress, m->made, m->total);
+    return r;
+}
+
+static int put_rests(struct maker *m)
+{
+    int r = 0;
+
+    for (unsigned number = 0; r == 0 && number <= m->last_level; number++)
+        if (m->levels[number].columns > 0)
+            r = put_tile(m, number);
+    return r;
+}
+
+static void release_levels(struct maker *m)
+{
+    for (size_t i = 0; i < ML_PYRAMID_LEVELS; i++) {
+        free(m->levels[i].tile);
+        m->levels[i] = (struct level){0};
+    }
+    ml_vec_clear(&m->tiles);
+}
+
+/* ---- The last section ------------------------------------------------------------- */
+
+static int put_facts(struct maker *m, bool from_scopes)
+{
+    uint64_t row[ML_PYRAMID_FACTS_FIELDS] = {
+        [ML_PYRAMID_AT_VERSION] = ML_PYRAMID_VERSION,
+        [ML_PYRAMID_FROM_SCOPES] = from_scopes,
+        [ML_PYRAMID_SPAN_NS] = ml_trace_info(m->trace)->end_ns,
+        [ML_PYRAMID_LAST_LEVEL] = m->last_level,
+    };
+    const ml_numbers numbers = {.items = row, .len = ML_PYRAMID_FACTS_FIELDS};
+
+    return ml_rows_put(&m->head, ML_PYRAMID_FACTS, &numbers, ML_PYRAMID_FACTS_FIELDS);
+}
+
+static int put_band_rows(struct maker *m, const struct ml_bands *all)
+{
+    ml_numbers numbers = {0};
+    int r = 0;
+
+    for (size_t by = 0; by < ML_BANDS_BY_COUNT; by++)
+        for (size_t i = 0; r == 0 && i < all[by].count; i++) {
+            r = ml_vec_push(&numbers, by);
+            if (r == 0)
+                r = ml_vec_push(&numbers, all[by].list[i].rest);
+        }
+    if (r == 0)
+        r = ml_rows_put(&m->head, ML_PYRAMID_BANDS, &numbers, ML_PYRAMID_BANDS_FIELDS);
+    ml_vec_release(&numbers);
+    return r;
+}
+
+static int put_names(struct maker *m, const struct ml_bands *all)
+{
+    int r = 0;
+
+    for (size_t by = 0; by < ML_BANDS_BY_COUNT; by++)
+        for (size_t i = 0; r == 0 && i < all[by].count; i++)
+            r = ml_record_put(&m->head, ML_PYRAMID_NAME, all[by].list[i].name,
+                              strlen(all[by].list[i].name));
+    return r;
+}
+
+/* The pyramid of one device in the last section. */
+static int put_head(struct maker *m, const char *device, const struct ml_bands *all)
+{
+    int r = put_facts(m, all[ML_BANDS_MODULE].from_scopes);
+
+    if (r == 0)
+        r = ml_record_put(&m->head, ML_PYRAMID_DEVICE, device, strlen(device));
+    if (r == 0)
+        r = ml_rows_put(&m->head, ML_PYRAMID_TILES, &m->tiles, ML_PYRAMID_TILES_FIELDS);
+    if (r == 0)
+        r = put_band_rows(m, all);
+    return r < 0 ? r : put_names(m, all);
+}
+
+/* ---- Reading the trace --------------------------------------------------------- */
+
+#define ALL_SORTS ((1u << ML_BANDS_BY_COUNT) - 1)
+
+/* The number of bands of each sort, as far as it is known before reading. A sort of one band need
+ * not be stored. */
+static void choose_sorts(struct maker *m)
+{
+    const struct ml_replay *end = &m->reader.end;
+
+    for (size_t by = 0; by < ML_BANDS_BY_COUNT; by++)
+        m->bands[by] = ML_BANDS_MAX;
+    m->bands[ML_BANDS_DEVICE] = ml_min_u64(end->devices.len, ML_BANDS_MAX);
+    m->bands[ML_BANDS_PROCESS] = m->reader.processes.count;
+    m->stored = ALL_SORTS;
+    for (size_t by = 0; by < ML_BANDS_BY_COUNT; by++)
+        if (m->bands[by] <= 1)
+            m->stored &= ~(1u << by);
+}
+
+static int name_all(struct maker *m, struct ml_bands *all)
+{
+    int r = 0;
+
+    for (int by = 0; r == 0 && by < ML_BANDS_BY_COUNT; by++)
+        r = ml_band_reader_name(&m->reader, (enum ml_bands_by)by, &all[by]);
+    return r;
+}
+
+/* @device  NULL: all
+ * @only    the only device that has memory, whose pyramid this is, too; NULL: there are several */
+static int make_one(struct maker *m, const char *device, const char *only, struct ml_error *err)
+{
+    const struct ml_level_caps caps = {.only_device = device};
+    const struct ml_columns columns = {.span_ns = ml_trace_info(m->trace)->end_ns,
+                                       .of = (size_t)1 << m->last_level,
+                                       .count = (size_t)1 << m->last_level};
+    struct ml_bands all[ML_BANDS_BY_COUNT] = {0};
+    int r = ml_band_reader_begin(&m->reader, m->trace, &caps, ALL_SORTS, false, err);
+
+    choose_sorts(m);
+    if (r == 0)
+        r = ml_band_reader_read(&m->reader, &columns, add_column, m, err);
+    if (r == 0)
+        r = put_rests(m);
+    if (r == 0)
+        r = name_all(m, all);
+    if (r == 0)
+        r = put_head(m, device ? device : "", all);
+    if (r == 0 && only)
+        r = put_head(m, only, all);
+    for (size_t by = 0; by < ML_BANDS_BY_COUNT; by++)
+        ml_bands_release(&all[by]);
+    ml_band_reader_release(&m->reader);
+    release_levels(m);
+    return r;
+}
+
+/* ---- The pyramids --------------------------------------------------------------- */
+
+struct devices {
+    size_t count; /* with memory */
+    const char *names[DEVICES_MAX];
+    struct ml_replay end; /* owns the names */
+};
+
+static int find_devices(const struct ml_trace *trace, struct devices *ret, struct ml_error *err)
+{
+    int r = ml_totals_at_end(trace, &ret->end, err);
+
+    for (uint32_t i = 0; r == 0 && i < ret->end.devices.len && ret->count < DEVICES_MAX; i++)
+        if (ret->end.devices.items[i].bytes.peak_bytes > 0)
+            ret->names[ret->count++] = ml_intern_get(&ret->end.device_names, i, NULL);
+    return r;
+}
+
+static unsigned choose_level(uint64_t events)
+{
+    unsigned level = LEVEL_MIN;
+
+    while (level + 1 < ML_PYRAMID_LEVELS && events >> (level + 1) >= COLUMN_EVENTS)
+        level++;
+    return level;
+}
+
+int ml_pyramids_make(const struct ml_trace *trace, struct ml_progress *progress,
+                     struct ml_block_writer *out, struct ml_error *err)
+{
+    struct maker *m = calloc(1, sizeof(*m));
+    struct devices devices = {0};
+    size_t each;
+    int r = m ? find_devices(trace, &devices, err) : -ENOMEM;
+
+    if (r < 0 || ml_trace_info(trace)->end_ns == 0)
+        goto out;
+    m->trace = trace;
+    m->out = out;
+    m->progress = progress;
+    m->last_level = choose_level(ml_trace_info(trace)->events);
+    each = devices.count > 1 ? devices.count : 0;
+    m->total = (1 + each) << m->last_level;
+    r = make_one(m, NULL, devices.count == 1 ? devices.names[0] : NULL, err);
+    for (size_t i = 0; r == 0 && i < each; i++)
+        r = make_one(m, devices.names[i], NULL, err);
+    if (r == 0)
+        r = ml_block_writer_section(out, ML_BLOCK_PYRAMID, 0, m->head.data, m->head.len);
+out:
+    if (m) {
+        ml_vec_release(&m->tiles);
+        ml_buf_release(&m->bytes);
+        ml_buf_release(&m->head);
+    }
+    free(m);
+    ml_replay_release(&devices.end);
     return r;
 }

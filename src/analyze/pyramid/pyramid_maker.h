@@ -1,4 +1,5 @@
-/* pyramid_maker.h: reads a trace and writes its pyramid.
+/* pyramid_maker.h: reads a trace and writes its pyramids: one of all devices together and, if there
+ * are several, one of each.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -7,11 +8,13 @@
 
 #include "bands.h"
 #include "block_write.h"
+#include "progress.h"
 
-/* Writes sections, but neither settings nor the end of the file.
- * @device  "cuda:0", "0" for short, "cpu"; NULL: all
+/* Writes sections, but neither settings nor the end of the file. A trace without checkpoints, see
+ * ml_trace_attach_checkpoints, takes several times as long.
+ * @progress  NULL: not wanted
  * @return 0 or negative errno */
-int ml_pyramid_make(const struct ml_trace *trace, enum ml_bands_by by, const char *device,
-                    struct ml_block_writer *out, struct ml_error *err);
+int ml_pyramids_make(const struct ml_trace *trace, struct ml_progress *progress,
+                     struct ml_block_writer *out, struct ml_error *err);
 
 #endif

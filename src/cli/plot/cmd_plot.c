@@ -27,7 +27,8 @@ static const struct ml_plot_kind kinds[] = {
 static const char *const kind_names[] = {"timeline", "bars",      "categories", "flame",
                                          "icicle",   "lifetimes", "segments",   NULL};
 static const char *const axes_names[] = {"same", "each", NULL}; /* enum ml_plot_axes */
-static const char *const by_names[] = {"category", "module", "device", "stack", "callers", NULL};
+static const char *const by_names[] = {"category", "module",  "device", "process",
+                                       "stack",    "callers", NULL};
 
 static const struct ml_option options[] = {
     {.name = "output",
@@ -56,7 +57,7 @@ static const struct ml_option options[] = {
      .offset = offsetof(struct ml_plot_cmd_opts, by),
      .value_name = "KEY",
      .choices = by_names,
-     .help = "timeline: stack by category (default), module or device; flame, icicle: by module, "
+     .help = "timeline: stack by category (default), module, device or process; flame, icicle: by module, "
              "stack, or from allocations to their callers",
      .no_env = true},
     {.name = "of",
@@ -173,6 +174,7 @@ static const struct ml_option options[] = {
      .offset = offsetof(struct ml_plot_cmd_opts, instant.report.json),
      .help = "timeline: print its numbers as one JSON object instead of drawing it",
      .no_env = true},
+    ML_OPTION_CHECKPOINTS,
     ML_OPTION_UNIT,
     ML_READ_OPTIONS,
 };

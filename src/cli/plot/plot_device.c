@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "replay.h"
+#include "checkpoints.h"
 
 struct device {
     const char *name;
@@ -35,10 +35,8 @@ static int add_devices(device_list *list, struct ml_canvas *canvas, const struct
                        struct ml_error *err)
 {
     struct ml_replay replay;
-    int r = ml_replay_init(&replay, trace);
+    int r = ml_totals_at_end(trace, &replay, err);
 
-    if (r == 0)
-        r = ml_replay_trace(&replay, UINT64_MAX, err);
     for (uint32_t i = 0; r == 0 && i < replay.devices.len; i++)
         if (replay.devices.items[i].bytes.peak_bytes > 0)
             r = add_device(list, canvas, ml_intern_get(&replay.device_names, i, NULL),

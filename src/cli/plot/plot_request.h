@@ -15,6 +15,7 @@ enum ml_plot_by {
     ML_PLOT_BY_CATEGORY,
     ML_PLOT_BY_MODULE,
     ML_PLOT_BY_DEVICE,
+    ML_PLOT_BY_PROCESS,
     ML_PLOT_BY_STACK,
     ML_PLOT_BY_CALLERS,
 };

@@ -15,6 +15,7 @@
 #include "plot_title.h"
 #include "say.h"
 #include "timeline_json.h"
+#include "timeline_window.h"
 
 struct timelines {
     const struct ml_plot_request *request;
@@ -181,18 +182,35 @@ static int draw_several(struct timelines *t, struct ml_canvas *canvas, struct ml
     return r;
 }
 
+/* Numbers are those of the columns around the requested time that a pyramid has. */
+static int read_window(struct timelines *t, enum ml_bands_by by, struct ml_timeline_opts *opts,
+                       struct ml_bands *ret, struct ml_error *err)
+{
+    const struct ml_trace *trace = t->request->traces[0];
+    struct ml_columns columns =
+        ml_window_columns(trace, opts->from_ns, opts->from_ns + opts->span_ns, t->buckets);
+    int r = ml_window_bands(trace, by, t->picture.device, &columns, ret, err);
+
+    t->buckets = opts->buckets = columns.count;
+    opts->from_ns = ret->total.from_ns;
+    opts->span_ns = ret->total.span_ns;
+    return r;
+}
+
 /* The bands contain the timeline, so the trace is read once. */
 static int read_one(struct timelines *t, struct ml_bands *ret, struct ml_error *err)
 {
-    static const enum ml_bands_by by[] = {ML_BANDS_CATEGORY, ML_BANDS_MODULE, ML_BANDS_DEVICE};
+    static const enum ml_bands_by sorts[] = {ML_BANDS_CATEGORY, ML_BANDS_MODULE, ML_BANDS_DEVICE,
+                                             ML_BANDS_PROCESS};
     const struct ml_plot_request *q = t->request;
+    enum ml_bands_by by = sorts[q->opts->by];
     struct ml_timeline_opts opts =
         window_of(q, (struct ml_timeline_opts){.buckets = t->buckets, .caps = &t->caps});
     int r;
 
     t->caps.only_device = t->picture.device;
-    r = ml_bands(q->traces[0], by[q->opts->by], &opts, ret, err);
-
+    r = q->numbers ? read_window(t, by, &opts, ret, err)
+                   : ml_bands(q->traces[0], by, &opts, ret, err);
     if (r < 0)
         return r;
     t->runs = calloc(1, sizeof(*t->runs));

@@ -14,14 +14,13 @@
 #include <unistd.h>
 
 #include "cache_folder.h"
-#include "checkpoint_maker.h"
+#include "checkpoint_file.h"
 #include "checkpoints.h"
 #include "part_file.h"
 #include "part_guard.h"
-#include "progress_line.h"
 
-#define LONG_EVENTS 2000000 /* a replay of fewer takes a few tenths of a second */
 #define SETTING "checkpoints.of"
+#define SHARE 0.2 /* of the trace's bytes */
 
 struct place {
     char path[PATH_MAX];
@@ -55,15 +54,29 @@ static bool is_usable(const struct ml_trace *file, const struct place *place)
     const char *owner = ml_trace_setting(file, SETTING);
 
     return owner && strcmp(owner, place->owner) == 0 && ml_trace_info(file)->has_index &&
-           ml_trace_check_blocks(file) == 0;
+           ml_trace_check_blocks(file, 0) == 0;
+}
+
+/* @return whether the trace can use them */
+static bool attach_file(struct ml_trace *trace, struct ml_trace *file, const char *maker)
+{
+    struct ml_checkpoints checkpoints;
+    bool usable;
+
+    ml_trace_attach_checkpoints(trace, file);
+    usable = ml_checkpoints_open(trace, &checkpoints) == 0 &&
+             checkpoints.last.event == ml_trace_info(trace)->events &&
+             (!maker || ml_checkpoints_made_by(&checkpoints, maker));
+    ml_checkpoints_release(&checkpoints);
+    if (!usable)
+        ml_trace_attach_checkpoints(trace, NULL);
+    return usable;
 }
 
 /* @return whether there is such a file */
 static bool attach(struct ml_trace *trace, const struct place *place)
 {
-    struct ml_checkpoints checkpoints;
     struct ml_trace *file = NULL;
-    int r;
 
     if (ml_trace_open(place->path, &(struct ml_trace_opts){0}, &file, NULL) < 0)
         return false;
@@ -71,36 +84,22 @@ static bool attach(struct ml_trace *trace, const struct place *place)
         ml_trace_free(file);
         return false;
     }
-    ml_trace_attach_checkpoints(trace, file);
-    r = ml_checkpoints_open(trace, &checkpoints);
-    ml_checkpoints_release(&checkpoints);
-    if (r < 0)
-        ml_trace_attach_checkpoints(trace, NULL);
-    return r == 0;
+    return attach_file(trace, file, NULL);
 }
 
-static int write_file(const struct ml_trace *trace, const struct place *place, int fd)
+/* Those that were recorded with the trace, unless another version would find other categories. */
+static bool attach_own(struct ml_trace *trace)
 {
-    struct ml_block_writer writer;
-    struct ml_progress_line line;
-    struct ml_checkpoint_opts opts = {.progress = &line.progress};
-    struct ml_error err = {0};
-    int r;
+    struct ml_trace *own = NULL;
 
-    ml_block_writer_open(&writer, fd, ml_trace_info(trace)->start_wall_ns);
-    ml_progress_line_init(&line, "making checkpoints");
-    r = ml_block_writer_setting(&writer, SETTING, place->owner);
-    if (r == 0)
-        r = ml_checkpoints_make(trace, &opts, &writer, &err);
-    if (r == 0)
-        r = ml_block_writer_finish(&writer);
-    ml_progress_line_end(&line);
-    ml_block_writer_release(&writer);
-    return r;
+    return ml_trace_own_checkpoints(trace, &own) == 0 &&
+           attach_file(trace, own, ML_CHECKPOINT_MAKER);
 }
 
-static int make(const struct ml_trace *trace, const struct place *place)
+static int make(struct ml_trace *trace, const struct place *place)
 {
+    const struct ml_checkpoint_file_opts opts = {
+        .share = SHARE, .key = SETTING, .value = place->owner};
     char *part = NULL;
     int fd, r;
 
@@ -109,7 +108,7 @@ static int make(const struct ml_trace *trace, const struct place *place)
     ml_part_guard(part);
     if (fd < 0)
         return fd;
-    r = write_file(trace, place, fd);
+    r = ml_checkpoint_file_write(trace, part, fd, &opts);
     close(fd);
     if (r == 0)
         r = ml_part_place(part, place->path, true);
@@ -132,9 +131,12 @@ void ml_checkpoint_cache_attach(struct ml_trace *trace, enum ml_checkpoint_use u
 {
     struct place place;
 
-    if (use == ML_CHECKPOINTS_NEVER || !can_have(trace) ||
-        (use == ML_CHECKPOINTS_AUTO && ml_trace_info(trace)->events < LONG_EVENTS) ||
-        find_place(trace, &place) < 0)
+    if (use == ML_CHECKPOINTS_NEVER || !can_have(trace))
+        return;
+    if (use == ML_CHECKPOINTS_AUTO &&
+        (attach_own(trace) || ml_trace_info(trace)->events < ML_CHECKPOINT_EVENTS))
+        return;
+    if (find_place(trace, &place) < 0)
         return;
     if (!attach(trace, &place) && make(trace, &place) == 0 && attach(trace, &place))
         ml_cache_trim(place.path);

@@ -1,6 +1,7 @@
 /* checkpoint_cache.h: the checkpoints of traces, in the user's cache folder.
  *
- * They are made at the first question about an instant of a long trace, and used by the next ones.
+ * `memledger run` puts checkpoints into a long trace. If a trace has none, or those of another
+ * version of memledger, they are made at the first question and used by the next ones.
  * The folder is memledger in XDG_CACHE_HOME, or in ~/.cache. A file there belongs to one trace file
  * and to one build of memledger. It is made again if either has changed, or if it is damaged. The
  * oldest files are removed when the folder has more than 4 GiB of them.
@@ -13,8 +14,8 @@
 #include "trace.h"
 
 enum ml_checkpoint_use {
-    ML_CHECKPOINTS_AUTO, /* of a trace with many events */
-    ML_CHECKPOINTS_ALWAYS,
+    ML_CHECKPOINTS_AUTO,   /* the trace's own, or, if it has many events, those of the cache */
+    ML_CHECKPOINTS_ALWAYS, /* those of the cache, which are more and make an answer quicker */
     ML_CHECKPOINTS_NEVER,
 };
 

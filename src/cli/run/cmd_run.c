@@ -5,6 +5,7 @@
 #include <stddef.h>
 
 #include "collector_process.h"
+#include "instant_command.h"
 #include "output_name.h"
 #include "run_program.h"
 #include "sampler.h"
@@ -76,6 +77,12 @@ static const struct ml_option options[] = {
      .type = ML_OPT_FLAG,
      .offset = offsetof(struct ml_run_opts, sample_only),
      .help = "leave the program untouched, record samples only"},
+    {.name = "checkpoints",
+     .type = ML_OPT_CHOICE,
+     .offset = offsetof(struct ml_run_opts, checkpoints),
+     .value_name = "WHEN",
+     .choices = ml_checkpoint_choices,
+     .help = "add checkpoints to the trace: auto (long traces), always, never"},
     {.name = "wait",
      .type = ML_OPT_FLAG,
      .offset = offsetof(struct ml_run_opts, wait),

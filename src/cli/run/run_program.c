@@ -22,6 +22,7 @@
 #include "output_name.h"
 #include "program_check.h"
 #include "recent_traces.h"
+#include "run_checkpoints.h"
 #include "run_notes.h"
 #include "run_symbols.h"
 #include "say.h"
@@ -279,6 +280,9 @@ int ml_run_program(const struct ml_run_opts *opts, char **argv)
         return fail(r == -ENOEXEC ? EXIT_NOT_RUNNABLE : ML_EXIT_FAILURE, err.text);
     status = wait_for_program(run);
     stop_collector(run);
+    if (run->collector_ended && run->collector_status == 0)
+        ml_run_add_checkpoints(&run->launch, run->trace, (enum ml_checkpoint_use)opts->checkpoints,
+                               opts->quiet);
     result = (struct ml_run_result){
         .trace = run->trace,
         .program = basename(run->program),

@@ -33,6 +33,7 @@ struct ml_run_opts {
     int64_t sample_hz;
     int symbols; /* enum ml_symbolize_mode */
     bool sample_only;
+    int checkpoints; /* enum ml_checkpoint_use */
 };
 
 /* The words of these options, as they are typed and as the trace keeps them. Those of --cuda and

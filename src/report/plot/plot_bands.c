@@ -50,6 +50,8 @@ static const char *name_of(const struct stack *s, size_t band)
         return ml_category_words(s->canvas, band);
     if (s->bands->by == ML_BANDS_DEVICE)
         return b->rest ? "other devices" : b->name;
+    if (s->bands->by == ML_BANDS_PROCESS)
+        return b->rest ? "other processes" : b->name;
     if (b->rest)
         return s->bands->from_scopes ? "other scopes" : "other modules";
     if (*b->name)
