@@ -6,7 +6,7 @@ DESTDIR ?=
 export CC DESTDIR
 built := built build/src/cli/memledger; next: sudo make install, or try it: build/src/cli/memledger --help
 
-.PHONY: build demo test test-gpu test-programs test-python bench install dist lint format clean help
+.PHONY: build demo test test-gpu test-programs test-python test-versions bench install dist lint format clean help
 
 build:
 	@scripts/setup.sh build
@@ -36,6 +36,11 @@ test-python:
 	@scripts/setup.sh build
 	@scripts/build.sh
 	@scripts/python-suite.sh $(MODULES)
+
+test-versions:
+	@scripts/setup.sh test
+	@scripts/build.sh
+	@scripts/test-versions.sh $(VERSIONS)
 
 bench:
 	@scripts/setup.sh bench
@@ -68,6 +73,7 @@ help:
 	@echo 'make test-gpu         check the books on a real GPU (CHECKS=: some of them)'
 	@echo 'make test-programs    compare real programs with and without memledger (PROGRAMS=: some)'
 	@echo 'make test-python      run Python'"'"'s own tests under memledger (MODULES=: some of them)'
+	@echo 'make test-versions    test other versions of Python and PyTorch (VERSIONS=: some)'
 	@echo 'make bench            measure memledger beside memray and heaptrack'
 	@echo 'make install PREFIX=  install (default /usr/local; DESTDIR is honoured)'
 	@echo 'make dist             one tarball in dist/ for any glibc >= 2.28'

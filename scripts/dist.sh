@@ -2,7 +2,7 @@
 # dist.sh: one tarball that runs on any x86-64 Linux with glibc 2.28 or later.
 #
 # zig's C compiler includes the symbol lists of old glibc versions, so nothing newer than the
-# one named below can be linked. zstd, xxHash, libelf, SQLite and zlib come from the
+# one named below can be linked. zstd, xxHash, libelf, SQLite, libmicrohttpd and zlib come from the
 # distribution's static archives; the compiler sees only their headers, because the rest of
 # /usr/include belongs to another glibc.
 set -euo pipefail
@@ -16,6 +16,7 @@ venv=$root/build/venv-dist
 say "tools"
 venv "$venv" scripts/requirements-dist.txt
 meson=$venv/bin/meson
+with_npm
 export ZIG_GLOBAL_CACHE_DIR=$work/zig-cache ZIG_LOCAL_CACHE_DIR=$work/zig-cache
 
 say "static libraries"
@@ -48,6 +49,9 @@ stage_library libzstd zstd "" zstd.h zstd_errors.h
 stage_library libxxhash xxhash "" xxhash.h xxh3.h
 stage_library zlib z "" zlib.h zconf.h
 stage_library sqlite3 sqlite3 "" sqlite3.h
+# src/serve/no_tls.c explains why GnuTLS is left out and stderr has another name.
+stage_library libmicrohttpd microhttpd "" microhttpd.h
+objcopy --redefine-sym stderr=ml_archive_stderr "$deps/lib/libmicrohttpd.a"
 stage_library libelf elf "$(pkg-config --print-requires-private libelf | cut -d' ' -f1 | xargs)" \
   libelf.h gelf.h
 
@@ -71,7 +75,7 @@ END
 export PKG_CONFIG_LIBDIR=$deps/lib/pkgconfig
 unset PKG_CONFIG_PATH
 "$meson" setup "$work/build" --native-file "$work/zig.ini" --prefix=/ --strip \
-  -Dstatic_deps=true -Dpython=enabled -Dtests=disabled -Dexamples=false -Dviewer=disabled
+  -Dstatic_deps=true -Dpython=enabled -Dtests=disabled -Dexamples=false -Dviewer=enabled
 ninja -C "$work/build"
 
 version=$("$meson" introspect "$work/build" --projectinfo |
@@ -80,7 +84,7 @@ name=memledger-$version-linux-x86_64
 stage=$work/stage/$name
 "$meson" install -C "$work/build" --quiet --destdir "$stage"
 # Include the licenses of the linked libraries.
-for package in libzstd-dev libxxhash-dev libelf-dev zlib1g-dev libsqlite3-dev; do
+for package in libzstd-dev libxxhash-dev libelf-dev zlib1g-dev libsqlite3-dev libmicrohttpd-dev; do
   install -D -m 644 "/usr/share/doc/$package/copyright" \
     "$stage/share/doc/memledger/third-party/${package%-dev}.txt"
 done
@@ -100,6 +104,7 @@ trap 'rm -rf "$try"' EXIT
 tar -C "$try" -xzf "$tarball"
 "$try/$name/bin/memledger" run -q -o "$try/true.mled" -- /bin/true
 "$try/$name/bin/memledger" summary "$try/true.mled" >/dev/null
+"$python" tests/integration/served_page.py "$try/$name/bin/memledger" "$try/true.mled"
 "$try/$name/bin/memledger" help sampling | grep -q '^Sampling'
 PYTHONPATH=$try/$name/lib/memledger/python "$python" -c '
 import memledger, sys

@@ -43,6 +43,9 @@ need_compiler() {
   need libzstd-dev has_library libzstd
   need libxxhash-dev has_library libxxhash
   need libelf-dev has_library libelf
+  # For source lines and readable names in native stacks.
+  need libdw-dev has_library libdw
+  need libiberty-dev compiles "$cc" '#include <libiberty/demangle.h>' c
   need zlib1g-dev has_library zlib
   need libsqlite3-dev has_library sqlite3
   # For memledger view.
@@ -117,7 +120,7 @@ bench)
   ;;
 dist)
   need_compiler
-  need binutils has readelf
+  need binutils has objcopy
   need_venv
   ;;
 lint)

@@ -6,6 +6,8 @@
 import os
 import sys
 
+import standalone
+
 TYPES = {".html": "text/html; charset=utf-8", ".js": "text/javascript", ".css": "text/css",
          ".svg": "image/svg+xml", ".png": "image/png", ".woff2": "font/woff2"}
 
@@ -35,6 +37,9 @@ def main(folder, output):
     with open(output, "w") as f:
         f.write('#include "assets.h"\n\n' + "\n".join(arrays) +
                 "\nconst struct ml_asset ml_assets[] = {\n" + "".join(rows) + "    {0},\n};\n")
+        for name, data in zip(("head", "tail"), standalone.document(folder)):
+            f.write(f"\nstatic const unsigned char {name}[] = {{\n    {as_bytes(data)}}};\n")
+        f.write("\nconst struct ml_page_file ml_page_file = {head, sizeof(head), tail, sizeof(tail)};\n")
 
 
 main(*sys.argv[1:])

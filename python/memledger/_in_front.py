@@ -47,6 +47,24 @@ def put(owner, name, function):
         undo.append((owner, name, before))
 
 
+def below(kind):
+    """All classes derived from a class."""
+    for inner in kind.__subclasses__():
+        yield inner
+        yield from below(inner)
+
+
+def watch_subclasses(base, watch):
+    """Calls watch(kind) for all classes derived from a class of the program, also for those that
+    are defined later. Precondition: the class has no __init_subclass__ of its own."""
+    def __init_subclass__(cls, **kwargs):
+        super(base, cls).__init_subclass__(**kwargs)
+        watch(cls)
+    put(base, "__init_subclass__", classmethod(__init_subclass__))
+    for kind in below(base):
+        watch(kind)
+
+
 @contextlib.contextmanager
 def all_or_nothing():
     """Undoes all put() calls inside if an exception ends the block, because incomplete hooks

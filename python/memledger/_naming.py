@@ -31,15 +31,17 @@ def _new_number(kind):
     return number
 
 
-def tensors_in(thing, name, depth, most=None):
-    """The tensors in nested dicts, lists and tuples, each with a name made of keys and places.
-    `most`: so many items of each are looked at."""
+def tensors_in(thing, name, depth, most=None, places=True):
+    """The tensors in nested dicts, lists and tuples, each with a name made of keys, and of places
+    if these are wanted. `most`: so many items of each are looked at."""
     if hasattr(thing, "data_ptr") and hasattr(thing, "storage_offset"):
         yield thing, name
     elif depth and (hasattr(thing, "items") or isinstance(thing, (list, tuple))):
-        inner = thing.items() if hasattr(thing, "items") else enumerate(thing)
+        is_mapping = hasattr(thing, "items")
+        inner = thing.items() if is_mapping else enumerate(thing)
         for key, value in list(itertools.islice(inner, most)):
-            yield from tensors_in(value, f"{name}.{key}", depth - 1, most)
+            below = f"{name}.{key}" if is_mapping or places else name
+            yield from tensors_in(value, below, depth - 1, most, places)
 
 
 @functools.lru_cache(maxsize=4096)

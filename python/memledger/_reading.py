@@ -6,9 +6,10 @@ from __future__ import annotations
 
 import json
 import os
+from html import escape
 from typing import Any, Dict, Iterator, List, Optional, Union
 
-from memledger import _native
+from memledger import _asking, _native, _showing
 from memledger._native import TraceError
 
 __all__ = ["Table", "Trace", "TraceError", "read"]
@@ -70,7 +71,9 @@ class Table:
 
 
 class Trace:
-    """An open trace: `info`, a table for each attribute, and `summary()`."""
+    """An open trace: `info`, a table for each attribute, and the answers of the command:
+    `summary()`, `tree()`, `table()`, `plot()` and `view()`. A notebook shows it as a summary with a
+    picture."""
 
     events: Table
     allocations: Table
@@ -86,6 +89,7 @@ class Trace:
     def __init__(self, path: Union[str, bytes, os.PathLike], salvage: bool = False):
         self._reader = _native.Reader(path, salvage)
         self.path = os.fsdecode(path)
+        self._salvage = salvage
         for name in _native.TABLES:
             setattr(self, name, Table(self._reader, name))
 
@@ -101,6 +105,39 @@ class Trace:
     def summary(self, top: int = 10) -> Dict[str, Any]:
         """The result of `memledger summary --json`. `top`: scopes and labels to list."""
         return json.loads(self._reader.summary(top))
+
+    def tree(self, at: str = "peak", *, device: Optional[str] = None,
+             depth: Optional[int] = None, min_percent: float = 0) -> _showing.Rows:
+        """The memory of each module at an instant: the rows of `memledger tree --json`."""
+        answer = _asking.ask_json("tree", self.path, at=at, device=device, depth=depth,
+                                  min=min_percent, salvage=self._salvage)
+        return _showing.Rows(answer["rows"])
+
+    def table(self, by: Union[str, List[str]] = "module,category", at: str = "peak", *,
+              device: Optional[str] = None, top: int = 1000) -> _showing.Rows:
+        """Live memory at an instant by any keys: the groups of `memledger table --json`."""
+        answer = _asking.ask_json("table", self.path, by=_asking.as_list(by), at=at, device=device,
+                                  top=top, salvage=self._salvage)
+        return _showing.Rows(answer["groups"])
+
+    def plot(self, kind: str = "timeline", **options: Any) -> _showing.Picture:
+        """A drawing of `memledger plot`; `options` are its own: by="module", at="end", width=800."""
+        return _showing.draw(self.path, kind=kind, salvage=self._salvage, **options)
+
+    def view(self, *, inline: Optional[bool] = None,
+             height: int = 700) -> Union[_showing.Page, _showing.Viewer]:
+        """Opens the page of `memledger view` in the browser. In a notebook, or with inline=True,
+        returns the page of `memledger export --format html`, which the notebook shows."""
+        if _showing.in_notebook() if inline is None else inline:
+            return _showing.page(self.path, height, salvage=self._salvage)
+        return _showing.Viewer(self.path, open_browser=True)
+
+    def _repr_html_(self) -> str:
+        text = _showing.summary_html(self.path, self.summary())
+        try:
+            return text + self.plot()._repr_html_()
+        except (TraceError, OSError) as error:  # such as a trace without allocations
+            return text + f"<p>{escape(str(error))}</p>"
 
     def __repr__(self) -> str:
         return f"<memledger trace {self.path!r}: {self.info['events']} events>"

@@ -2,19 +2,20 @@
 
 Installed when torch has been imported under `memledger run`. The program is unchanged except
 for wrappers around some of PyTorch's functions. The frequent work is in C
-(python/native/module_calls.c); this module does what is rare: names, and optimizers' state.
-_torch_building.py names models that have not been called yet, _torch_caches.py keys and values.
+(python/native/module_calls.c); this module does what is rare: names. _torch_building.py names
+models that have not been called yet, _torch_caches.py keys and values, _torch_state.py what
+optimizers keep.
 
 SPDX-License-Identifier: Apache-2.0
 """
 import functools
-import itertools
 import os
 import weakref
 
-from . import _ddp_buckets, _fsdp, _fsdp_flat, _native, _private_pools, _torch_batches, \
-    _torch_building, _torch_caches, _torch_compiled, _torch_data, _torch_outside, _wrappers
-from ._in_front import all_or_nothing, is_in_front, put
+from . import _ddp_buckets, _fsdp, _fsdp_flat, _kv_pools, _native, _private_pools, \
+    _torch_batches, _torch_building, _torch_caches, _torch_compiled, _torch_data, _torch_outside, \
+    _torch_state, _torch_tracing, _wrappers
+from ._in_front import all_or_nothing, below, is_in_front, put
 from ._naming import joint_name, new_name
 
 # Registered buffers in which models keep keys and values while they generate.
@@ -23,8 +24,6 @@ CACHE_BUFFERS = frozenset(("cache_k", "cache_v", "k_cache", "key_cache", "kv_cac
 
 _undefined = []  # weak references to modules that were named within a call
 _first = None    # a weak reference to the first model with parameters
-_kept = weakref.WeakKeyDictionary()  # optimizer -> its steps, and its state as last seen
-_optimizers = weakref.WeakSet()
 
 
 def install():
@@ -37,6 +36,7 @@ def install():
     module = torch.nn.Module
     if isinstance(module.__call__, _native.ScopedCall):
         return
+    _torch_compiled.hide_package(torch)
     with all_or_nothing():
         put(module, "__call__", _native.scoped_module(module.__call__, name_tree,
                                                       after=_finish_call))
@@ -45,14 +45,18 @@ def install():
         _watch_functions(torch.autograd.Function)
         put(torch.autograd, "backward", _native.scoped_backward(torch.autograd.backward))
         _watch_optimizers(torch)
-        _torch_compiled.hide(torch, name_state)
-        _torch_building.watch(torch, name_tree, name_state_now)
+        _torch_building.watch(torch, name_tree, _torch_state.name_now)
         _torch_data.watch(torch)
         _torch_outside.watch(torch)
         _torch_batches.watch(torch)
-        _torch_compiled.watch(torch, _name_traced_state)
+        _torch_compiled.watch(torch, _torch_building.name_new, _torch_state.name_traced)
         _ddp_buckets.watch(torch, _torch_building.name_new)
         _private_pools.watch(torch)
+    _torch_tracing.watch()
+    for function in (name_tree, _finish_call, joint_name.__wrapped__, _torch_building.name_new,
+                     _torch_state.name_after_step, _torch_state.name_traced):
+        _torch_compiled.hide(torch, function)  # called while a compiled function runs
+    _kv_pools.watch()
     _fsdp.watch(_torch_building.name_new)
     _fsdp_flat.watch(_torch_building.name_new)
     _torch_caches.use(torch, label_of)
@@ -61,7 +65,7 @@ def install():
 
 def begin_recording():
     """Repeats all names for a recording that begins in a running process."""
-    _kept.clear()
+    _torch_state.forget()
     _torch_outside.forget()
     install()
     _torch_building.note_all()
@@ -71,6 +75,10 @@ def begin_recording():
 
 def name_tree(root):
     """Names an outermost module, its descendants, and their parameters and buffers."""
+    if _wrappers.is_captured(root):
+        for module in _wrappers.chain(root):
+            _native.hide_module(module)
+        return
     model, outermost = _name_outermost(root)
     owner, tracked, named = _owner(model), set(), []
     for path, module in _wrappers.named_modules(root):
@@ -178,10 +186,10 @@ def _watch_optimizers(torch):
     def prepare_and_watch(self):
         _torch_building.name_new()
         prepare(self)
-        _optimizers.add(self)
+        _torch_state.meet(self)
         _watch_steps(torch, type(self), self)
     put(base, name, prepare_and_watch)
-    for kind in _below(base):
+    for kind in below(base):
         if getattr(kind.step, "hooked", False):  # not the first instance
             _watch_steps(torch, kind)
 
@@ -195,7 +203,7 @@ def _watch_steps(torch, kind, optimizer=None):
 def _step_in_front(torch, original):
     """A Python function: PyTorch's compiler does not call another kind of object from a graph. It
     compiles the original inside, and sees only that where it traces a function that calls step."""
-    scoped = _native.scoped_optimizer(original, after=name_state)
+    scoped = _native.scoped_optimizer(original, after=_torch_state.name_after_step)
     is_compiling = _torch_compiled.is_compiling_in(torch)
 
     @functools.wraps(original)
@@ -204,53 +212,4 @@ def _step_in_front(torch, original):
             return original(*args, **kwargs)
         return scoped(*args, **kwargs)
     step.is_memledgers = True
-    _torch_compiled.hide(torch, step, with_callees=False)
     return step
-
-
-def _below(kind):
-    for inner in kind.__subclasses__():
-        yield inner
-        yield from _below(inner)
-
-
-def name_state(optimizer):
-    """Names an optimizer's state for each parameter when it has changed: usually once, after
-    its first step."""
-    state = optimizer.state
-    steps, looked = _kept.get(optimizer, (0, None))
-    look = (id(state), len(state))
-    steps += 1
-    _kept[optimizer] = (steps, look)
-    # Some add state later: check again after 2, 4, 8, … steps.
-    if look != looked or not steps & (steps - 1):
-        name_state_now(optimizer)
-
-
-def _name_traced_state():
-    """A step inside a compiled function is never called: its state is made when it is traced."""
-    for optimizer in list(_optimizers):
-        if optimizer not in _kept:
-            name_state_now(optimizer)
-
-
-def name_state_now(optimizer):
-    state = optimizer.state
-    for name, parameter in _parameters(optimizer):
-        for slot, value in state.get(parameter, {}).items():
-            for tensor in value if isinstance(value, (list, tuple)) else (value,):
-                if hasattr(tensor, "data_ptr"):
-                    _native.label(tensor, f"{name}.{slot}", _native.OPTIMIZER_STATE)
-
-
-def _parameters(optimizer):
-    """Its parameters with their names; those outside all modules by group and index."""
-    counter = itertools.count()
-    for number, group in enumerate(optimizer.param_groups):
-        for parameter in group["params"]:
-            place = next(counter)
-            name = _native.tracked_name(parameter)
-            if name is None:
-                name = f"param_groups.{number}.{place}"
-                _native.track(parameter, name, _native.PARAMETER)
-            yield name, parameter

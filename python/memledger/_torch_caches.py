@@ -12,8 +12,8 @@ import functools
 import sys
 import weakref
 
-from . import _native
-from ._in_front import all_or_nothing, put
+from . import _native, _torch_compiled
+from ._in_front import all_or_nothing, put, watch_subclasses
 from ._naming import tensors_in
 
 # Methods that change one layer, which is their first integer, and those that change all.
@@ -36,8 +36,7 @@ def use(torch, label_of):
     """Called once torch has been imported."""
     global _label_of, _is_compiling
     _label_of = label_of
-    compiler = getattr(torch, "compiler", None) or getattr(torch, "_dynamo", None)
-    _is_compiling = getattr(compiler, "is_compiling", bool)  # bool() is False
+    _is_compiling = _torch_compiled.is_compiling_in(torch)
 
 
 def install():
@@ -47,23 +46,8 @@ def install():
         return
     with all_or_nothing():
         put(base, "_memledger_watches", True)
-        put(base, "__init_subclass__", classmethod(_watching_subclasses(base)))
-        for kind in (base, *_below(base)):
-            _watch(kind)
-
-
-def _below(kind):
-    for inner in kind.__subclasses__():
-        yield inner
-        yield from _below(inner)
-
-
-def _watching_subclasses(base):
-    """Some models define a class of caches when they are imported."""
-    def __init_subclass__(cls, **kwargs):
-        super(base, cls).__init_subclass__(**kwargs)
-        _watch(cls)
-    return __init_subclass__
+        _watch(base)
+        watch_subclasses(base, _watch)  # some models define a class of caches
 
 
 def _watch(kind):

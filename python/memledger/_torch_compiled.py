@@ -16,6 +16,7 @@ SPDX-License-Identifier: Apache-2.0
 """
 import contextlib
 import functools
+import sys
 import threading
 import types
 
@@ -43,19 +44,20 @@ class Layer:
         return [] if self.name == self.root else self.name.split(".")
 
 
-def watch(torch, after):
-    """after() is called when a graph has been compiled. Inductor itself is imported when it is
-    first used. Precondition: inside all_or_nothing()."""
+def watch(torch, before, after):
+    """before() and after() are called around the compilation of a graph. Inductor itself is
+    imported when it is first used. Precondition: inside all_or_nothing()."""
     compiler = getattr(torch, "_TorchCompileInductorWrapper", None)
     if compiler:
-        put(compiler, "__call__", _around_compiling(compiler.__call__, after))
+        put(compiler, "__call__", _around_compiling(compiler.__call__, before, after))
 
 
-def _around_compiling(original, after):
+def _around_compiling(original, before, after):
     @functools.wraps(original)
     def __call__(self, model, inputs):
         with contextlib.ExitStack() as stack:
             with contextlib.suppress(Exception):
+                before()
                 _watch_inductor()
                 stack.enter_context(_without_kept_graphs())
             compiled = original(self, model, inputs)
@@ -155,18 +157,49 @@ def is_compiling_in(torch):
     return bool  # of a PyTorch without a compiler: bool() is False
 
 
-def hide(torch, function, with_callees=True):
-    """Between the parts of a graph PyTorch's compiler compiles each function that runs. This one
-    runs as it is, and so do those that it calls, unless those are the program's."""
+def hide_package(torch):
+    """Between the parts of a graph PyTorch's compiler compiles each function that runs. Those of
+    this package run as they are; those of the program that they call are compiled as usual."""
     with contextlib.suppress(Exception):
-        frames = torch._C._dynamo.eval_frame
-        if hasattr(frames, "set_code_exec_strategy"):
-            action = frames._FrameAction
-            callees = action.SKIP if with_callees else action.DEFAULT
-            frames.set_code_exec_strategy(function.__code__,
-                                          frames._FrameExecStrategy(action.SKIP, callees))
-        elif hasattr(frames, "skip_code"):  # older versions
-            frames.skip_code(function.__code__)
+        for name, module in list(sys.modules.items()):
+            if name.startswith(f"{__package__}."):
+                for code in _codes(module):
+                    _skip(torch, code, with_callees=False)
+
+
+def hide(torch, function):
+    """Hides PyTorch's functions that it calls, too. Precondition: after hide_package()."""
+    with contextlib.suppress(Exception):
+        _skip(torch, function.__code__, with_callees=True)
+
+
+def _skip(torch, code, with_callees):
+    frames = torch._C._dynamo.eval_frame
+    if hasattr(frames, "set_code_exec_strategy"):
+        action = frames._FrameAction
+        callees = action.SKIP if with_callees else action.DEFAULT
+        frames.set_code_exec_strategy(code, frames._FrameExecStrategy(action.SKIP, callees))
+    elif hasattr(frames, "skip_code"):  # older versions
+        frames.skip_code(code)
+
+
+def _codes(holder):
+    """The code of the functions in a module or a class, and of those inside them."""
+    for thing in list(vars(holder).values()):
+        thing = getattr(thing, "__wrapped__", thing)
+        if not str(getattr(thing, "__module__", "")).startswith(f"{__package__}."):
+            continue
+        if isinstance(thing, type):
+            yield from _codes(thing)
+        elif isinstance(thing, types.FunctionType):
+            yield from _nested(thing.__code__)
+
+
+def _nested(code):
+    yield code
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            yield from _nested(constant)
 
 
 # ---- Nodes -----------------------------------------------------------------------

@@ -16,6 +16,7 @@ _CHILDREN = {
     "OptimizedModule": "_orig_mod",
 }
 _COMPILED = "OptimizedModule"
+_CAPTURED = ("CompiledAutograd", "GmWrapper")  # the first has a number
 
 
 def _child_name(module):
@@ -38,6 +39,11 @@ def chain(module):
 def is_compiled(module):
     """Whether it is a wrapper of torch.compile, which has no memory of its own."""
     return any(kind.__name__ == _COMPILED for kind in type(module).__mro__)
+
+
+def is_captured(module):
+    """Whether it is the graph of a backward pass, as compiled autograd makes it: no model."""
+    return type(chain(module)[-1]).__name__.startswith(_CAPTURED)
 
 
 def class_name(module):

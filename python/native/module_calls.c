@@ -290,6 +290,21 @@ static PyObject *mark_wrapper(PyObject *self, PyObject *module)
     Py_RETURN_NONE;
 }
 
+/* Its class is its name, which no scope shows. */
+static PyObject *hide_module(PyObject *self, PyObject *module)
+{
+    PyObject *class_name = ml_class_name(module);
+    struct ml_module_entry *entry =
+        class_name ? ml_module_name(module, class_name, class_name) : NULL;
+
+    (void)self;
+    Py_XDECREF(class_name);
+    if (!entry)
+        return NULL;
+    entry->hidden = true;
+    Py_RETURN_NONE;
+}
+
 static PyObject *module_name(PyObject *self, PyObject *module)
 {
     struct ml_module_entry *entry = ml_module_find(module);
@@ -378,6 +393,7 @@ static PyMethodDef methods[] = {
      "name_module(module, name, class, outermost module)"},
     {"mark_wrapper", mark_wrapper, METH_O,
      "Count the call of the module that it wraps as its own."},
+    {"hide_module", hide_module, METH_O, "Its calls are no scopes."},
     {"module_at", module_at, METH_O, "The named module with that id(), or None."},
     {"module_root", module_root, METH_O, "The outermost module of a named one, or None."},
     {"innermost_module", innermost_module, METH_NOARGS,

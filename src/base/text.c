@@ -81,6 +81,13 @@ const char *ml_format_bytes(char buf[32], int64_t bytes, enum ml_unit unit)
     return format_scaled(buf, bytes < 0, in_unit(size, u), u->decimals, u->name);
 }
 
+const char *ml_base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash ? slash + 1 : path;
+}
+
 const char *ml_format_count(char buf[32], int64_t count)
 {
     char digits[TEXT_BYTES];

@@ -28,6 +28,9 @@ const char *ml_format_count(char buf[32], int64_t count);
  * @return buf */
 const char *ml_format_duration_ns(char buf[32], int64_t ns);
 
+/* The part of a path after its last slash; all of it if it has none. */
+const char *ml_base_name(const char *path);
+
 /* "auto", "B", "KiB", "MiB", "GiB", in any case.
  * @return 0, or -EINVAL: also for KB, MB and GB, which mean powers of ten */
 int ml_parse_unit(const char *text, enum ml_unit *ret);

@@ -263,6 +263,8 @@ static int export_trace(const struct ml_exporter *exporter, const struct export_
 
     if (!trace)
         return ML_EXIT_FAILURE;
+    how->file = file;
+    how->salvage = opts->instant.report.salvage;
     status = exporter->processes && !opts->output ? export_each(exporter, opts, how, trace, file)
                                                   : export_one(exporter, opts, how, trace, file);
     ml_trace_free(trace);

@@ -280,7 +280,7 @@ const struct ml_verb ml_verb_import = {
     .usage = "[OPTION]... FILE...",
     .details = "The format is recognized from the content; --format overrides that, and\n"
                "--format list prints all formats. \"-\" is standard input. Files compressed with\n"
-               "gzip are unpacked.",
+               "gzip or zstd are unpacked.",
     .group = ML_GROUP_EXCHANGE,
     .operands = ML_OPERANDS_PROGRAM,
     .options = options,

@@ -1,4 +1,4 @@
-/* cmd_leaks.c: `memledger leaks`: growth from step to step.
+/* cmd_leaks.c: `memledger leaks`: growth from step to step, or what was never freed.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -8,6 +8,7 @@
 
 #include "leaks.h"
 #include "leaks_report.h"
+#include "never_freed.h"
 #include "report_command.h"
 #include "say.h"
 #include "verbs.h"
@@ -16,7 +17,8 @@ struct leaks_opts {
     struct ml_report_opts report; /* first, as its option entries want it */
     const char *by, *device;
     int64_t process, warm_up, slices, top;
-    bool fail;
+    bool fail, never_freed;
+    const char *suppressions;
 };
 
 static const struct ml_option options[] = {
@@ -51,6 +53,15 @@ static const struct ml_option options[] = {
      .help = "cut the run into N slices of equal time, not into steps",
      .min = 3,
      .max = 100000},
+    {.name = "never-freed",
+     .type = ML_OPT_FLAG,
+     .offset = offsetof(struct leaks_opts, never_freed),
+     .help = "list what was never freed, by stack, growing or not"},
+    {.name = "suppressions",
+     .type = ML_OPT_STRING,
+     .offset = offsetof(struct leaks_opts, suppressions),
+     .value_name = "FILE",
+     .help = "never-freed: leave out stacks that match, as LeakSanitizer does (leak:PATTERN)"},
     {.name = "top",
      .letter = 'n',
      .type = ML_OPT_INT,
@@ -106,6 +117,33 @@ static int print_leaks(const struct ml_trace *trace, const char *file,
     return status;
 }
 
+/* @return negative to continue, else the exit code */
+static int check_never_freed(const struct leaks_opts *opts)
+{
+    if (opts->suppressions && !opts->never_freed)
+        return ml_verb_usage_error(&ml_verb_leaks, "--suppressions goes with --never-freed");
+    if (opts->never_freed && (opts->by || opts->process || opts->slices))
+        return ml_verb_usage_error(&ml_verb_leaks,
+                                   "--never-freed lists stacks of the whole run; neither --by, "
+                                   "--process nor --slices goes with it; table --of leaked takes "
+                                   "any key");
+    return -1;
+}
+
+static int list_never_freed(const struct ml_trace *trace, const char *file,
+                            const struct leaks_opts *opts)
+{
+    const struct ml_never_freed_opts own = {
+        .report = &opts->report,
+        .device = opts->device,
+        .suppressions = opts->suppressions,
+        .top = (size_t)opts->top,
+        .fail = opts->fail,
+    };
+
+    return ml_never_freed(trace, file, &own);
+}
+
 static int run(int argc, char **argv)
 {
     struct leaks_opts opts = {.warm_up = ML_LEAK_WARM_UP, .top = 10};
@@ -120,6 +158,9 @@ static int run(int argc, char **argv)
         return status;
     if (opts.by && ml_breakdown_parse(opts.by, &keys, &err) < 0)
         return ml_verb_usage_error(&ml_verb_leaks, "--by: %s", err.text);
+    status = check_never_freed(&opts);
+    if (status >= 0)
+        return status;
     file = ml_report_operand(&ml_verb_leaks, argc, argv, first);
     if (!file)
         return ML_EXIT_USAGE;
@@ -134,7 +175,8 @@ static int run(int argc, char **argv)
     leaks_opts.warm_up = opts.warm_up;
     leaks_opts.slices = (uint32_t)opts.slices;
     leaks_opts.top = (size_t)opts.top;
-    status = print_leaks(trace, file, &opts, &leaks_opts);
+    status = opts.never_freed ? list_never_freed(trace, file, &opts)
+                              : print_leaks(trace, file, &opts, &leaks_opts);
     ml_trace_free(trace);
     return status;
 }

@@ -3,19 +3,20 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/signalfd.h>
 #include <unistd.h>
 
 #include "report_command.h"
 #include "say.h"
 #include "verbs.h"
 #if ML_WITH_VIEWER
+#include "browser.h"
 #include "server.h"
+#include "view_files.h"
 #endif
 
 struct view_opts {
@@ -37,73 +38,86 @@ static const struct ml_option options[] = {
      .help = "do not open a browser; print the address only"},
 };
 
-/* A file that cannot be opened is an error now, not a page without numbers. */
-static int check_files(char *const *files, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        struct ml_trace *trace = ml_report_open(files[i], &(struct ml_report_opts){0});
-
-        if (!trace)
-            return ML_EXIT_FAILURE;
-        ml_trace_free(trace);
-    }
-    return ML_EXIT_OK;
-}
-
 #if ML_WITH_VIEWER
-/* Nothing may be known about the browser: the address is printed in any case. */
-static void open_browser(const char *address)
-{
-    char *argv[] = {(char *)"xdg-open", (char *)(uintptr_t)address, NULL};
-    posix_spawn_file_actions_t actions;
-    pid_t pid;
+struct view {
+    struct ml_served_files files;
+    struct ml_private_folder folder;
+    sigset_t ends; /* Ctrl-C, and what asks a program to end */
+    int ends_fd;   /* readable when one of them has arrived */
+};
 
-    if (posix_spawn_file_actions_init(&actions))
-        return;
-    if (!posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0) &&
-        !posix_spawn_file_actions_adddup2(&actions, STDOUT_FILENO, STDERR_FILENO))
-        posix_spawnp(&pid, argv[0], &actions, NULL, argv, environ);
-    posix_spawn_file_actions_destroy(&actions);
+/* Threads that start later inherit the mask, so that only this one sees these signals. */
+static int begin(struct view *view, struct ml_error *err)
+{
+    ml_served_files_init(&view->files);
+    sigemptyset(&view->ends);
+    sigaddset(&view->ends, SIGINT);
+    sigaddset(&view->ends, SIGTERM);
+    sigaddset(&view->ends, SIGHUP);
+    pthread_sigmask(SIG_BLOCK, &view->ends, NULL);
+    view->ends_fd = signalfd(-1, &view->ends, SFD_CLOEXEC);
+    if (view->ends_fd < 0)
+        return ml_error_set(err, -errno, "signalfd: %s", strerror(errno));
+    return ml_private_folder_make(&view->folder, err);
 }
 
-/* Ctrl-C, and what asks a program to end. */
-static sigset_t ending_signals(void)
+static void end(struct view *view)
 {
-    sigset_t ends;
-
-    sigemptyset(&ends);
-    sigaddset(&ends, SIGINT);
-    sigaddset(&ends, SIGTERM);
-    sigaddset(&ends, SIGHUP);
-    return ends;
+    ml_private_folder_remove(&view->folder);
+    ml_served_files_release(&view->files);
+    if (view->ends_fd >= 0)
+        close(view->ends_fd);
 }
 
-static int serve(const struct view_opts *opts, char *const *files, size_t count)
+static int add_files(struct view *view, char *const *paths, size_t count)
 {
-    sigset_t ends = ending_signals();
+    const struct ml_opening opening = {
+        .folder = &view->folder, .stop_fd = view->ends_fd, .show = true};
+    int status = ML_EXIT_OK;
+
+    if (count == 0)
+        ml_view_add_recent(&view->files);
+    for (size_t i = 0; i < count && status == ML_EXIT_OK; i++)
+        status = ml_view_add_file(&view->files, &opening, paths[i]);
+    return status;
+}
+
+static int serve(struct view *view, const struct view_opts *opts)
+{
+    const struct ml_server_opts server_opts = {
+        .port = (uint16_t)opts->port, .files = &view->files, .folder = &view->folder};
     struct ml_error err = {0};
-    struct ml_server *server;
+    struct ml_server *server = ml_server_start(&server_opts, &err);
     int signal;
 
-    /* Threads that start later inherit it, so that only sigwait sees these signals. */
-    pthread_sigmask(SIG_BLOCK, &ends, NULL);
-    server = ml_server_start((uint16_t)opts->port, (const char *const *)files, count, &err);
     if (!server)
         return ml_report_fail(&err);
     printf("%s\n", ml_server_address(server));
     fflush(stdout);
     ml_say("press Ctrl-C to end");
     if (!opts->no_open)
-        open_browser(ml_server_address(server));
-    sigwait(&ends, &signal);
+        ml_browser_open(&view->folder, ml_server_address(server));
+    sigwait(&view->ends, &signal);
     ml_server_stop(server);
     return ML_EXIT_OK;
 }
 
-#else
-static int serve(const struct view_opts *opts, char *const *files, size_t count)
+static int show(const struct view_opts *opts, char *const *paths, size_t count)
 {
-    (void)opts, (void)files, (void)count;
+    static struct view view;
+    struct ml_error err = {0};
+    int status = begin(&view, &err) < 0 ? ml_report_fail(&err) : add_files(&view, paths, count);
+
+    if (status == ML_EXIT_OK)
+        status = serve(&view, opts);
+    end(&view);
+    return status;
+}
+
+#else
+static int show(const struct view_opts *opts, char *const *paths, size_t count)
+{
+    (void)opts, (void)paths, (void)count;
     ml_say("this memledger was built without the page; build it where libmicrohttpd and npm are");
     return ML_EXIT_FAILURE;
 }
@@ -116,18 +130,16 @@ static int run(int argc, char **argv)
 
     if (status >= 0)
         return status;
-    if (first == argc)
-        return ml_verb_usage_error(&ml_verb_view, "no trace given; name one or more .mled files");
-    status = check_files(&argv[first], (size_t)(argc - first));
-    return status == ML_EXIT_OK ? serve(&opts, &argv[first], (size_t)(argc - first)) : status;
+    return show(&opts, &argv[first], (size_t)(argc - first));
 }
 
 const struct ml_verb ml_verb_view = {
     .name = "view",
     .summary = "look at recordings in the browser",
-    .usage = "[OPTION]... FILE...",
+    .usage = "[OPTION]... [FILE]...",
     .details = "Serves a page on this machine only and prints its address. Every number on it is\n"
-               "one that a command prints, and the page names the command.",
+               "one that a command prints, and the page names the command. Files of other tools\n"
+               "are imported first. Without FILE, the page lists recent recordings.",
     .group = ML_GROUP_LOOK,
     .operands = ML_OPERANDS_TRACES,
     .options = options,

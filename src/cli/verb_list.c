@@ -8,6 +8,7 @@
 
 const struct ml_verb *const ml_verbs[] = {
     &ml_verb_run,
+    &ml_verb_symbolize,
     &ml_verb_summary,
     &ml_verb_view,
     &ml_verb_plot,

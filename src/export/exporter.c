@@ -7,13 +7,21 @@
 #include <string.h>
 
 const struct ml_exporter *const ml_exporters[] = {
-    &ml_exporter_mxnet_csv,      &ml_exporter_mxnet_pool_csv,
-    &ml_exporter_mxnet_log,      &ml_exporter_tbd_log,
-    &ml_exporter_tbd_analysis,   &ml_exporter_nvidia_smi,
-    &ml_exporter_chrome,         &ml_exporter_csv,
-    &ml_exporter_json,           &ml_exporter_sqlite,
-    &ml_exporter_pprof,          &ml_exporter_speedscope,
-    &ml_exporter_torch_snapshot, NULL,
+    &ml_exporter_mxnet_csv,
+    &ml_exporter_mxnet_pool_csv,
+    &ml_exporter_mxnet_log,
+    &ml_exporter_tbd_log,
+    &ml_exporter_tbd_analysis,
+    &ml_exporter_nvidia_smi,
+    &ml_exporter_chrome,
+    &ml_exporter_csv,
+    &ml_exporter_json,
+    &ml_exporter_sqlite,
+    &ml_exporter_pprof,
+    &ml_exporter_speedscope,
+    &ml_exporter_torch_snapshot,
+    &ml_exporter_html,
+    NULL,
 };
 
 const struct ml_exporter *ml_exporter_find(const char *name)

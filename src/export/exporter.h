@@ -20,6 +20,8 @@ struct ml_export_opts {
     unsigned level;               /* enum memledger_level of the rows; 0: the format's default */
     const char *table;            /* for formats with tables, an existing one; NULL: the default */
     bool safe_csv;                /* for csv: see ml_csv_name */
+    const char *file;             /* the trace's name, for formats that ask other commands */
+    bool salvage;                 /* for these: skip damaged blocks */
     uint32_t pid;                 /* for formats with a file per process; 0: all in one */
     struct ml_progress *progress; /* NULL: no report is wanted */
 };
@@ -64,6 +66,7 @@ const struct ml_exporter *ml_exporter_of_path(const char *path);
 
 extern const struct ml_exporter ml_exporter_chrome;
 extern const struct ml_exporter ml_exporter_csv;
+extern const struct ml_exporter ml_exporter_html;
 extern const struct ml_exporter ml_exporter_json;
 extern const struct ml_exporter ml_exporter_mxnet_csv;
 extern const struct ml_exporter ml_exporter_mxnet_log;

@@ -32,6 +32,7 @@ enum ml_block_type {
     ML_BLOCK_CLASSES = 5,
     ML_BLOCK_PYRAMID = 6,
     ML_BLOCK_DIRECTORY = 7,
+    ML_BLOCK_SYMBOLS = 8,
 };
 
 enum ml_codec { ML_CODEC_STORED = 0, ML_CODEC_ZSTD = 1 };

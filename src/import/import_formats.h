@@ -16,5 +16,6 @@ extern const struct ml_import_format ml_import_mxnet_pool_csv;
 extern const struct ml_import_format ml_import_mxnet_log;
 extern const struct ml_import_format ml_import_torch;
 extern const struct ml_import_format ml_import_pprof;
+extern const struct ml_import_format ml_import_heaptrack;
 
 #endif

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include <zlib.h>
+#include <zstd.h>
 
 #include "import_limits.h"
 #include "text.h"
@@ -61,8 +62,29 @@ static int start_gzip(struct ml_import_source *s, struct ml_error *err)
     return 0;
 }
 
+static int start_zstd(struct ml_import_source *s, struct ml_error *err)
+{
+    uint8_t *unpacked = malloc(CHUNK_BYTES);
+
+    s->zstd = ZSTD_createDCtx();
+    if (!unpacked || !s->zstd) {
+        free(unpacked);
+        return ml_error_set(err, -ENOMEM, "%s: not enough memory", s->name);
+    }
+    s->packed = s->data;
+    s->packed_at = 0;
+    s->packed_len = s->len;
+    s->between_frames = true;
+    s->data = unpacked;
+    s->cap = CHUNK_BYTES;
+    s->len = 0;
+    s->ended = false;
+    return 0;
+}
+
 int ml_import_source_open(struct ml_import_source *s, const char *path, struct ml_error *err)
 {
+    static const uint8_t zstd_magic[] = {0x28, 0xb5, 0x2f, 0xfd};
     const uint8_t *head;
     size_t len;
     int r;
@@ -71,9 +93,11 @@ int ml_import_source_open(struct ml_import_source *s, const char *path, struct m
                                    .fd = -1};
     r = open_path(s, path, err);
     if (r == 0)
-        r = ml_import_peek(s, 2, &head, &len, err);
+        r = ml_import_peek(s, sizeof(zstd_magic), &head, &len, err);
     if (r == 0 && len >= 2 && head[0] == 0x1f && head[1] == 0x8b)
         r = start_gzip(s, err);
+    else if (r == 0 && len >= sizeof(zstd_magic) && !memcmp(head, zstd_magic, sizeof(zstd_magic)))
+        r = start_zstd(s, err);
     if (r < 0)
         ml_import_source_release(s);
     return r;
@@ -99,6 +123,7 @@ void ml_import_source_release(struct ml_import_source *s)
     if (s->gzip)
         inflateEnd(s->gzip);
     free(s->gzip);
+    ZSTD_freeDCtx(s->zstd);
     free(s->packed);
     if (!s->borrowed)
         free(s->data);
@@ -167,6 +192,35 @@ static int64_t read_gzip(struct ml_import_source *s, uint8_t *to, size_t room, s
     return (int64_t)(room - z->avail_out);
 }
 
+/* The same for zstd. */
+static int64_t read_zstd(struct ml_import_source *s, uint8_t *to, size_t room, struct ml_error *err)
+{
+    ZSTD_outBuffer out = {to, room, 0};
+
+    while (out.pos == 0) {
+        ZSTD_inBuffer in = {s->packed, s->packed_len, s->packed_at};
+        size_t code;
+
+        if (in.pos == in.size) {
+            int64_t n = read_file(s, s->packed, CHUNK_BYTES, err);
+
+            if (n == 0 && !s->between_frames)
+                return ml_error_set(err, -EINVAL, "%s: the zstd data is truncated", s->name);
+            if (n <= 0)
+                return n;
+            in = (ZSTD_inBuffer){s->packed, (size_t)n, 0};
+            s->packed_len = (size_t)n;
+        }
+        code = ZSTD_decompressStream(s->zstd, &out, &in);
+        if (ZSTD_isError(code))
+            return ml_error_set(err, -EINVAL, "%s: the zstd data is damaged near byte %" PRIu64,
+                                s->name, s->read_bytes - (in.size - in.pos));
+        s->packed_at = in.pos;
+        s->between_frames = code == 0;
+    }
+    return (int64_t)out.pos;
+}
+
 static int make_room(struct ml_import_source *s, size_t want, struct ml_error *err)
 {
     size_t held = s->len - s->at;
@@ -200,10 +254,11 @@ static int check_unpacked(const struct ml_import_source *s, struct ml_error *err
     if (s->position + s->len <= most)
         return 0;
     ml_format_bytes(size, (int64_t)most, ML_UNIT_AUTO);
-    return ml_error_set(err, -EFBIG,
-                        "%s: the first %" PRIu64 " bytes unpack to more than %s: it may be "
-                        "crafted to fill the disk; if not, unpack it with gunzip and import that",
-                        s->name, s->read_bytes, size);
+    return ml_error_set(
+        err, -EFBIG,
+        "%s: the first %" PRIu64 " bytes unpack to more than %s: it may be "
+        "crafted to fill the disk; if not, unpack it (gunzip, unzstd) and import that",
+        s->name, s->read_bytes, size);
 }
 
 static int read_more(struct ml_import_source *s, size_t want, struct ml_error *err)
@@ -211,13 +266,14 @@ static int read_more(struct ml_import_source *s, size_t want, struct ml_error *e
     int64_t n = make_room(s, want, err);
 
     if (n == 0)
-        n = s->gzip ? read_gzip(s, s->data + s->len, s->cap - s->len, err)
-                    : read_file(s, s->data + s->len, s->cap - s->len, err);
+        n = s->gzip   ? read_gzip(s, s->data + s->len, s->cap - s->len, err)
+            : s->zstd ? read_zstd(s, s->data + s->len, s->cap - s->len, err)
+                      : read_file(s, s->data + s->len, s->cap - s->len, err);
     if (n < 0)
         return (int)n;
     s->len += (size_t)n;
     s->ended = n == 0;
-    return s->gzip ? check_unpacked(s, err) : 0;
+    return s->gzip || s->zstd ? check_unpacked(s, err) : 0;
 }
 
 int ml_import_peek(struct ml_import_source *s, size_t want, const uint8_t **ret, size_t *ret_len,

@@ -1,8 +1,8 @@
 /* import_source.h: the bytes of a foreign file, read once from front to back.
  *
- * A file, standard input or memory; gzip data is decompressed while reading. Only a window is
- * kept in memory, which grows to what a caller peeks at. Positions count unpacked bytes. Not
- * thread-safe.
+ * A file, standard input or memory; gzip and zstd data are decompressed while reading. Only a
+ * window is kept in memory, which grows to what a caller peeks at. Positions count unpacked bytes.
+ * Not thread-safe.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -41,10 +41,13 @@ struct ml_import_source {
 
     int fd;
     bool close_fd;
-    uint64_t file_bytes;     /* of the file on disk; 0: unknown */
-    uint64_t read_bytes;     /* of these so far */
-    struct z_stream_s *gzip; /* NULL: not compressed */
+    uint64_t file_bytes;      /* of the file on disk; 0: unknown */
+    uint64_t read_bytes;      /* of these so far */
+    struct z_stream_s *gzip;  /* NULL: not gzip */
+    struct ZSTD_DCtx_s *zstd; /* NULL: not zstd */
     uint8_t *packed;
+    size_t packed_at, packed_len; /* of zstd: not taken yet */
+    bool between_frames;          /* of zstd: the file may end here */
 
     /* Called now and then with the bytes read and the total. */
     void (*on_progress)(void *ctx, uint64_t done, uint64_t total);

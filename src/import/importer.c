@@ -22,6 +22,7 @@ const struct ml_import_format *const ml_import_formats[] = {
     &ml_import_chrome,
     &ml_import_torch,
     &ml_import_pprof,
+    &ml_import_heaptrack,
     NULL,
 };
 

@@ -46,9 +46,9 @@ static void stack_cell(struct ml_table *t, const char *name)
     ml_buf_release(&text);
 }
 
-static void key_cell(struct ml_table *t, enum ml_key key, const char *name)
+void ml_key_cell(struct ml_table *t, enum ml_key key, const char *name)
 {
-    if (name[0] && key == ML_KEY_STACK)
+    if (name[0] && (key == ML_KEY_STACK || key == ML_KEY_FUNCTION))
         stack_cell(t, name);
     else if (name[0])
         ml_table_cell(t, name);
@@ -61,7 +61,7 @@ static void group_row(struct ml_table *t, const struct ml_breakdown *b,
 {
     figures(t, style, group);
     for (size_t i = 0; i < b->by_count; i++)
-        key_cell(t, b->by[i], group->names[i]);
+        ml_key_cell(t, b->by[i], group->names[i]);
 }
 
 static void rest_row(struct ml_table *t, const struct ml_breakdown *b, const struct ml_style *style)
@@ -86,7 +86,9 @@ static void total_row(struct ml_table *t, const struct ml_breakdown *b,
 
 void ml_key_column(struct ml_table *table, enum ml_key key)
 {
-    enum ml_align align = key == ML_KEY_STACK ? ML_PARTS : key == ML_KEY_LINE ? ML_PLACE : ML_LEFT;
+    bool in_parts = key == ML_KEY_STACK || key == ML_KEY_FUNCTION;
+    bool is_place = key == ML_KEY_LINE || key == ML_KEY_FILE || key == ML_KEY_LIBRARY;
+    enum ml_align align = in_parts ? ML_PARTS : is_place ? ML_PLACE : ML_LEFT;
 
     ml_table_column(table, ml_key_name(key), align);
 }

@@ -12,6 +12,9 @@
 /* The column of a key by which blocks are grouped; long names are cut by the key's rule. */
 void ml_key_column(struct ml_table *table, enum ml_key key);
 
+/* A group's name in such a column: "(no stack)" for "", C++ names in words. */
+void ml_key_cell(struct ml_table *table, enum ml_key key, const char *name);
+
 /* @file   the trace's name as the user gave it
  * @return 0 or negative errno */
 int ml_breakdown_text(const struct ml_breakdown *breakdown, const char *file,

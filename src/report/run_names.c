@@ -9,14 +9,9 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "text.h"
+
 #define EXTENSION ".mled"
-
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-
-    return slash ? slash + 1 : path;
-}
 
 static size_t stem_len(const char *name)
 {
@@ -88,7 +83,7 @@ static int find_stems(const char *const *paths, size_t count, struct ml_arena *a
     if (!ret->text || !ret->lens)
         return -ENOMEM;
     for (size_t i = 0; i < count; i++) {
-        ret->text[i] = base_name(paths[i]);
+        ret->text[i] = ml_base_name(paths[i]);
         ret->lens[i] = stem_len(ret->text[i]);
     }
     return 0;

@@ -166,7 +166,8 @@ void ml_stack_json(const struct ml_stack_view *stack, struct ml_json *json)
 const char *ml_stackless_text(enum ml_stackless why)
 {
     switch (why) {
-    case ML_STACKLESS_LIBC: return "blocks of malloc have native stacks only: run --heap --stacks native";
+    case ML_STACKLESS_LIBC:
+        return "blocks of malloc have native stacks only: run --heap --stacks native";
     case ML_STACKLESS_OTHER: return "--stacks records those of PyTorch and MXNet only";
     case ML_STACKLESS_NOT_ASKED: break;
     }

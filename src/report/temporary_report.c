@@ -13,16 +13,15 @@
 
 /* ---- Text -------------------------------------------------------------- */
 
-/* "freed before its thread made more than 1 other allocation". */
-static const char *limit_words(const struct ml_temporary *t, char buf[96])
+const char *ml_temporary_limit_words(const struct ml_temporary_limit *limit, char buf[96])
 {
     char time[32];
 
-    if (t->limit.by_time)
-        snprintf(buf, 96, "freed within %s", ml_format_duration_ns(time, (int64_t)t->limit.ns));
+    if (limit->by_time)
+        snprintf(buf, 96, "freed within %s", ml_format_duration_ns(time, (int64_t)limit->ns));
     else
         snprintf(buf, 96, "freed before its thread made more than %" PRIu64 " other%s",
-                 t->limit.allocations, t->limit.allocations == 1 ? "" : "s");
+                 limit->allocations, limit->allocations == 1 ? "" : "s");
     return buf;
 }
 
@@ -37,7 +36,8 @@ static int put_heading(const struct ml_temporary *t, const struct ml_style *styl
     r = ml_report_heading(out, style, "%s temporary in %s allocation%s%s: %s",
                           ml_format_bytes(bytes, (int64_t)t->total.bytes, style->unit),
                           ml_format_count(count, (int64_t)t->total.allocations),
-                          t->total.allocations == 1 ? "" : "s", step, limit_words(t, words));
+                          t->total.allocations == 1 ? "" : "s", step,
+                          ml_temporary_limit_words(&t->limit, words));
     if (r == 0)
         r = ml_buf_printf(out, "Of %s in %s allocations in all.\n",
                           ml_format_bytes(all_bytes, (int64_t)t->all_bytes, style->unit),

@@ -8,6 +8,9 @@
 #include "style.h"
 #include "temporary.h"
 
+/* "freed before its thread made more than 1 other", "freed within 20 us". @return buf */
+const char *ml_temporary_limit_words(const struct ml_temporary_limit *limit, char buf[96]);
+
 /* @file   the trace's name as the user gave it
  * @return 0 or -ENOMEM */
 int ml_temporary_text(const struct ml_temporary *temporary, const char *file,

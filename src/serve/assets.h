@@ -16,4 +16,15 @@ struct ml_asset {
 
 extern const struct ml_asset ml_assets[];
 
+/* The page as one document, which contains its style and script; data goes between the two parts.
+ */
+struct ml_page_file {
+    const unsigned char *head;
+    size_t head_bytes;
+    const unsigned char *tail;
+    size_t tail_bytes;
+};
+
+extern const struct ml_page_file ml_page_file;
+
 #endif

@@ -10,6 +10,7 @@
 #include <signal.h>
 #include <spawn.h>
 #include <stdbool.h>
+#include <string.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -36,6 +37,26 @@ static void close_pipe(int ends[2])
     close(ends[1]);
 }
 
+/* The server blocks the signals that end it; a command must not. */
+static int spawn_unblocked(struct child *c, const posix_spawn_file_actions_t *actions,
+                           char **arguments)
+{
+    posix_spawnattr_t attributes;
+    sigset_t none;
+    int r = posix_spawnattr_init(&attributes);
+
+    if (r)
+        return r;
+    sigemptyset(&none);
+    r = posix_spawnattr_setsigmask(&attributes, &none);
+    if (!r)
+        r = posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
+    if (!r)
+        r = posix_spawn(&c->pid, OURSELVES, actions, &attributes, arguments, environ);
+    posix_spawnattr_destroy(&attributes);
+    return r;
+}
+
 static int spawn(struct child *c, const char *const *argv, int to[STREAMS])
 {
     posix_spawn_file_actions_t actions;
@@ -52,10 +73,10 @@ static int spawn(struct child *c, const char *const *argv, int to[STREAMS])
     r = posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
     if (!r)
         r = posix_spawn_file_actions_adddup2(&actions, to[OUTPUT], STDOUT_FILENO);
-    if (!r)
+    if (!r && !c->limits->show_errors)
         r = posix_spawn_file_actions_adddup2(&actions, to[ERRORS], STDERR_FILENO);
     if (!r)
-        r = posix_spawn(&c->pid, OURSELVES, &actions, NULL, arguments, environ);
+        r = spawn_unblocked(c, &actions, arguments);
     posix_spawn_file_actions_destroy(&actions);
     return -r;
 }
@@ -107,16 +128,20 @@ static int read_all(struct child *c)
     int r = 0;
 
     while (r == 0 && (c->from[OUTPUT] >= 0 || c->from[ERRORS] >= 0)) {
-        struct pollfd streams[STREAMS] = {{.fd = c->from[OUTPUT], .events = POLLIN},
-                                          {.fd = c->from[ERRORS], .events = POLLIN}};
+        struct pollfd streams[STREAMS + 1] = {
+            {.fd = c->from[OUTPUT], .events = POLLIN},
+            {.fd = c->from[ERRORS], .events = POLLIN},
+            {.fd = c->limits->stop_fd ? c->limits->stop_fd : -1, .events = POLLIN}};
         uint64_t now_ns = ml_clock_ns(CLOCK_MONOTONIC);
         int ready;
 
         if (now_ns >= c->end_ns)
             return -ETIME;
-        ready = poll(streams, STREAMS, (int)((c->end_ns - now_ns) / 1000000 + 1));
+        ready = poll(streams, STREAMS + 1, (int)((c->end_ns - now_ns) / 1000000 + 1));
         if (ready < 0 && errno != EINTR)
             return -errno;
+        if (ready > 0 && streams[STREAMS].revents)
+            return -ECANCELED;
         for (unsigned i = 0; i < STREAMS && ready > 0 && r == 0; i++)
             if (c->from[i] >= 0 && streams[i].revents)
                 r = read_some(c, i);
@@ -138,6 +163,7 @@ static int explain(int r, struct ml_error *err)
 {
     switch (r) {
     case -ETIME: return ml_error_set(err, r, "it takes too long; the command line has no limit");
+    case -ECANCELED: return ml_error_set(err, r, "it was stopped");
     case -EFBIG: return ml_error_set(err, r, "the answer is too large; ask for a part of it");
     default: return ml_error_set(err, r, "the command could not be run");
     }
@@ -166,4 +192,16 @@ int ml_child_output(const char *const *argv, const struct ml_child_limits *limit
     for (unsigned i = 0; i < STREAMS; i++)
         ml_buf_release(&c.text[i]);
     return r < 0 ? explain(r, err) : code;
+}
+
+const char *ml_child_reason(struct ml_buf *text)
+{
+    static const char name[] = "memledger: ";
+    char *begin;
+
+    if (ml_buf_append(text, "", 1) < 0)
+        return "out of memory";
+    begin = (char *)text->data;
+    begin[strcspn(begin, "\n")] = '\0';
+    return strncmp(begin, name, strlen(name)) ? begin : begin + strlen(name);
 }

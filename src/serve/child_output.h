@@ -6,18 +6,26 @@
 #ifndef ML_SERVE_CHILD_OUTPUT_H
 #define ML_SERVE_CHILD_OUTPUT_H
 
+#include <stdbool.h>
+
 #include "error.h"
 #include "vec.h"
 
 struct ml_child_limits {
     size_t output_bytes;
     unsigned seconds;
+    int stop_fd;      /* becomes readable when the command is to be ended; 0: there is none */
+    bool show_errors; /* its standard error is this process's, not part of the output */
 };
 
 /* @argv   from the command's name on, NULL at the end
  * @out    what it printed, also after a failure; standard error if it failed
- * @return its exit code, or negative errno with a reason */
+ * @return its exit code, or negative errno with a reason; -ECANCELED: `stop_fd` asked for its end
+ */
 int ml_child_output(const char *const *argv, const struct ml_child_limits *limits,
                     struct ml_buf *out, struct ml_error *err);
+
+/* The first line of what a failed command printed, without its name before it; part of `text`. */
+const char *ml_child_reason(struct ml_buf *text);
 
 #endif

@@ -75,7 +75,7 @@ static int add_file(struct ml_command_query *query, const char *value, const cha
     unsigned long number = value ? strtoul(value, &end, 10) : 0;
     const char *path;
 
-    if (!value || end == value || *end || number >= file_count)
+    if (!value || end == value || *end || number >= file_count || !files[number])
         return ml_error_set(err, -EINVAL, "there is no file of that number");
     if (query->files.len == FILES_MAX)
         return ml_error_set(err, -EINVAL, "too many files");

@@ -9,135 +9,43 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <unistd.h>
-
-#include <microhttpd.h>
 
 #include "assets.h"
 #include "child_output.h"
 #include "command_query.h"
+#include "file_answers.h"
 #include "guard.h"
-#include "json.h"
+#include "opened_file.h"
+#include "upload.h"
 
 #define CONNECTIONS_MAX 32
-#define IDLE_SECONDS 120
+#define IDLE_SECONDS 60
+#define ANSWER_SECONDS 300
+#define ANSWER_BYTES (64u << 20)
 #define API "/api/"
-#define JSON_TYPE "application/json"
-
-static const struct ml_child_limits limits = {.output_bytes = 64u << 20, .seconds = 300};
+#define NAME_BYTES 200
 
 struct ml_server {
     struct MHD_Daemon *daemon;
     struct ml_guard guard;
-    const char *const *files;
-    size_t file_count;
+    struct ml_served_files *files;
+    struct ml_private_folder *folder;
+    int stop[2]; /* a pipe: closing its writing end ends the commands that are running */
     char address[128];
 };
 
-/* ---- Answers ------------------------------------------------------------- */
-
-/* Sent with everything. Nothing may be loaded from elsewhere, no script may be part of the page's
- * text, and no other site may show the page in a frame. */
-static const struct {
-    const char *name, *value;
-} headers[] = {
-    {"Content-Security-Policy",
-     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; "
-     "connect-src 'self'; font-src 'self'; base-uri 'none'; form-action 'none'; "
-     "frame-ancestors 'none'"},
-    {"X-Content-Type-Options", "nosniff"},
-    {"X-Frame-Options", "DENY"},
-    {"Referrer-Policy", "no-referrer"},
-    {"Cross-Origin-Resource-Policy", "same-origin"},
-    {"Cross-Origin-Opener-Policy", "same-origin"},
-    {"Cache-Control", "no-store"},
-};
-
-static enum MHD_Result send_response(struct MHD_Connection *connection, unsigned status,
-                                     struct MHD_Response *response, const char *type)
+/* A command may take longer than a silent connection may stay. */
+static void wait_for_command(struct MHD_Connection *connection, unsigned seconds)
 {
-    enum MHD_Result sent = MHD_NO;
-
-    if (!response)
-        return MHD_NO;
-    for (size_t i = 0; i < sizeof(headers) / sizeof(*headers); i++)
-        MHD_add_response_header(response, headers[i].name, headers[i].value);
-    if (MHD_add_response_header(response, "Content-Type", type) == MHD_YES)
-        sent = MHD_queue_response(connection, status, response);
-    MHD_destroy_response(response);
-    return sent;
-}
-
-static struct MHD_Response *copy_of(const void *data, size_t bytes)
-{
-    return MHD_create_response_from_buffer(bytes, (void *)(uintptr_t)data, MHD_RESPMEM_MUST_COPY);
-}
-
-/* Ends the document and releases its text. */
-static enum MHD_Result send_json(struct MHD_Connection *connection, unsigned status,
-                                 struct ml_json *json)
-{
-    enum MHD_Result sent = MHD_NO;
-
-    if (ml_json_finish(json) == 0)
-        sent =
-            send_response(connection, status, copy_of(json->out->data, json->out->len), JSON_TYPE);
-    ml_buf_release(json->out);
-    return sent;
-}
-
-static enum MHD_Result send_error(struct MHD_Connection *connection, unsigned status,
-                                  const char *reason)
-{
-    struct ml_buf text = {0};
-    struct ml_json json;
-
-    ml_json_init(&json, &text, false);
-    ml_json_begin_object(&json);
-    ml_json_kv_cstr(&json, "error", reason);
-    ml_json_end_object(&json);
-    return send_json(connection, status, &json);
-}
-
-/* ---- The list of files ----------------------------------------------------- */
-
-static void put_file(struct ml_json *json, const char *path, size_t number)
-{
-    const char *slash = strrchr(path, '/');
-    struct stat info;
-
-    ml_json_begin_object(json);
-    ml_json_kv_u64(json, "id", number);
-    ml_json_kv_cstr(json, "name", slash ? slash + 1 : path);
-    ml_json_kv_cstr(json, "path", path);
-    if (stat(path, &info) == 0)
-        ml_json_kv_u64(json, "bytes", (uint64_t)info.st_size);
-    else
-        ml_json_kv_null(json, "bytes");
-    ml_json_end_object(json);
-}
-
-static enum MHD_Result send_files(const struct ml_server *server, struct MHD_Connection *connection)
-{
-    struct ml_buf text = {0};
-    struct ml_json json;
-
-    ml_json_init(&json, &text, false);
-    ml_json_begin_object(&json);
-    ml_json_key(&json, "files");
-    ml_json_begin_array(&json);
-    for (size_t i = 0; i < server->file_count; i++)
-        put_file(&json, server->files[i], i);
-    ml_json_end_array(&json);
-    ml_json_end_object(&json);
-    return send_json(connection, MHD_HTTP_OK, &json);
+    MHD_set_connection_option(connection, MHD_CONNECTION_OPTION_TIMEOUT, seconds);
 }
 
 /* ---- Commands -------------------------------------------------------------- */
@@ -153,47 +61,40 @@ static enum MHD_Result add_argument(void *context, enum MHD_ValueKind kind, cons
                                     const char *value)
 {
     struct asked *asked = context;
+    const struct ml_served_files *files = asked->server->files;
 
     (void)kind;
-    asked->r = ml_command_query_add(&asked->query, name, value, asked->server->files,
-                                    asked->server->file_count, &asked->err);
+    asked->r =
+        ml_command_query_add(&asked->query, name, value, files->paths, files->count, &asked->err);
     return asked->r == 0 ? MHD_YES : MHD_NO;
 }
 
 static enum MHD_Result send_output(struct MHD_Connection *connection, struct asked *asked,
                                    const struct ml_buf *output)
 {
-    struct MHD_Response *response = copy_of(output->data, output->len);
+    struct MHD_Response *response = ml_response_of(output->data, output->len);
     const char *command = ml_command_query_text(&asked->query);
 
     if (response && command)
         MHD_add_response_header(response, "X-Memledger-Command", command);
-    return send_response(connection, MHD_HTTP_OK, response, JSON_TYPE);
-}
-
-/* The command's own words, without its name before them. */
-static const char *reason_in(struct ml_buf *text)
-{
-    static const char name[] = "memledger: ";
-    char *begin;
-
-    if (ml_buf_append(text, "", 1) < 0)
-        return "out of memory";
-    begin = (char *)text->data;
-    begin[strcspn(begin, "\n")] = '\0';
-    return strncmp(begin, name, strlen(name)) ? begin : begin + strlen(name);
+    return ml_answer(connection, MHD_HTTP_OK, response, ML_JSON_TYPE);
 }
 
 static enum MHD_Result run_command(struct MHD_Connection *connection, struct asked *asked)
 {
+    const struct ml_child_limits limits = {
+        .output_bytes = ANSWER_BYTES, .seconds = ANSWER_SECONDS, .stop_fd = asked->server->stop[0]};
     struct ml_buf output = {0};
-    int code = ml_child_output(asked->query.argv.items, &limits, &output, &asked->err);
     enum MHD_Result sent;
+    int code;
 
+    wait_for_command(connection, ANSWER_SECONDS + IDLE_SECONDS);
+    code = ml_child_output(asked->query.argv.items, &limits, &output, &asked->err);
     if (code < 0)
-        sent = send_error(connection, MHD_HTTP_INTERNAL_SERVER_ERROR, asked->err.text);
+        sent = ml_answer_error(connection, MHD_HTTP_INTERNAL_SERVER_ERROR, asked->err.text);
     else if (code > 0)
-        sent = send_error(connection, MHD_HTTP_UNPROCESSABLE_CONTENT, reason_in(&output));
+        sent =
+            ml_answer_error(connection, MHD_HTTP_UNPROCESSABLE_CONTENT, ml_child_reason(&output));
     else
         sent = send_output(connection, asked, &output);
     ml_buf_release(&output);
@@ -211,10 +112,11 @@ static enum MHD_Result send_numbers(const struct ml_server *server,
         MHD_get_connection_values(connection, MHD_GET_ARGUMENT_KIND, add_argument, &asked);
     if (asked.r == 0)
         asked.r = ml_command_query_end(&asked.query, &asked.err);
-    sent = asked.r == 0 ? run_command(connection, &asked)
-                        : send_error(connection,
-                                     asked.r == -ENOENT ? MHD_HTTP_NOT_FOUND : MHD_HTTP_BAD_REQUEST,
-                                     asked.err.text);
+    sent = asked.r == 0
+               ? run_command(connection, &asked)
+               : ml_answer_error(connection,
+                                 asked.r == -ENOENT ? MHD_HTTP_NOT_FOUND : MHD_HTTP_BAD_REQUEST,
+                                 asked.err.text);
     ml_command_query_release(&asked.query);
     return sent;
 }
@@ -225,17 +127,21 @@ static enum MHD_Result send_asset(struct MHD_Connection *connection, const char 
 {
     for (const struct ml_asset *a = ml_assets; a->path; a++)
         if (strcmp(a->path, path) == 0)
-            return send_response(connection, MHD_HTTP_OK,
-                                 MHD_create_response_from_buffer(
-                                     a->bytes, (void *)(uintptr_t)a->data, MHD_RESPMEM_PERSISTENT),
-                                 a->type);
-    return send_error(connection, MHD_HTTP_NOT_FOUND, "there is no such page");
+            return ml_answer(connection, MHD_HTTP_OK,
+                             MHD_create_response_from_buffer(a->bytes, (void *)(uintptr_t)a->data,
+                                                             MHD_RESPMEM_PERSISTENT),
+                             a->type);
+    return ml_answer_error(connection, MHD_HTTP_NOT_FOUND, "there is no such page");
 }
 
-/* Exchanges the token in the address for a cookie, so that it does not stay in the history. */
+/* Exchanges the token in the address for a cookie, so that it does not stay in the history. The
+ * browser sends that cookie only if this site's own page asks for the next one: a redirection of a
+ * link elsewhere would arrive without it. */
 static enum MHD_Result welcome(const struct ml_server *server, struct MHD_Connection *connection)
 {
-    struct MHD_Response *response = copy_of("", 0);
+    static const char page[] =
+        "<!doctype html><title>memledger</title><meta http-equiv=\"refresh\" content=\"0;url=/\">";
+    struct MHD_Response *response = ml_response_of(page, strlen(page));
     char cookie[128];
 
     if (!response)
@@ -243,26 +149,101 @@ static enum MHD_Result welcome(const struct ml_server *server, struct MHD_Connec
     snprintf(cookie, sizeof(cookie), "%s=%s; HttpOnly; SameSite=Strict; Path=/",
              server->guard.cookie_name, server->guard.token);
     MHD_add_response_header(response, "Set-Cookie", cookie);
-    MHD_add_response_header(response, "Location", "/");
-    return send_response(connection, MHD_HTTP_SEE_OTHER, response, "text/plain");
+    return ml_answer(connection, MHD_HTTP_OK, response, ML_HTML_TYPE);
 }
 
 static enum MHD_Result route(const struct ml_server *server, struct MHD_Connection *connection,
                              const char *url)
 {
     if (strcmp(url, API "files") == 0)
-        return send_files(server, connection);
+        return ml_answer_files(connection, server->files);
+    if (strcmp(url, API "state") == 0)
+        return ml_answer_state(
+            connection, server->files,
+            MHD_lookup_connection_value(connection, MHD_GET_ARGUMENT_KIND, "file"));
     if (strncmp(url, API, strlen(API)) == 0)
         return send_numbers(server, connection, url + strlen(API));
     return send_asset(connection, strcmp(url, "/") == 0 ? "/index.html" : url);
 }
 
-static enum MHD_Result answer(void *context, struct MHD_Connection *connection, const char *url,
-                              const char *method, const char *version, const char *upload_data,
-                              size_t *upload_bytes, void **request)
+/* ---- Dropped files ----------------------------------------------------------- */
+
+static const char *dropped_name(struct MHD_Connection *connection)
 {
-    static int first;
-    const struct ml_server *server = context;
+    const char *name = MHD_lookup_connection_value(connection, MHD_GET_ARGUMENT_KIND, "name");
+
+    return name && *name ? name : "dropped";
+}
+
+static bool is_too_large(struct MHD_Connection *connection)
+{
+    const char *length = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "Content-Length");
+
+    return length && strtoull(length, NULL, 10) > ML_UPLOAD_MAX_BYTES;
+}
+
+/* @return the number among the files, or negative errno */
+static int open_dropped(const struct ml_server *server, struct MHD_Connection *connection,
+                        struct ml_upload *upload)
+{
+    const struct ml_opening opening = {.folder = server->folder, .stop_fd = server->stop[0]};
+    char trace[PATH_MAX], name[NAME_BYTES];
+    int r = ml_upload_end(upload);
+
+    if (r == 0)
+        r = ml_open_file(&opening, upload->path, trace, &upload->err);
+    if (r < 0 || strcmp(trace, upload->path))
+        ml_upload_discard(upload);
+    if (r < 0)
+        return r;
+    snprintf(name, sizeof(name), "%s", dropped_name(connection));
+    r = ml_served_files_add(server->files, trace, name, false);
+    return r >= 0 ? r : ml_error_set(&upload->err, r, "too many files are open; start again");
+}
+
+static enum MHD_Result send_dropped(const struct ml_server *server,
+                                    struct MHD_Connection *connection, struct ml_upload *upload)
+{
+    struct ml_buf text = {0};
+    struct ml_json json;
+    int number;
+
+    wait_for_command(connection, 0);
+    number = open_dropped(server, connection, upload);
+    if (number < 0)
+        return ml_answer_error(connection, MHD_HTTP_UNPROCESSABLE_CONTENT, upload->err.text);
+    ml_json_init(&json, &text, false);
+    ml_json_begin_object(&json);
+    ml_json_kv_u64(&json, "id", (uint64_t)number);
+    ml_json_end_object(&json);
+    return ml_answer_json(connection, MHD_HTTP_OK, &json);
+}
+
+/* ---- Requests ------------------------------------------------------------------ */
+
+/* One whose headers were accepted. */
+struct request {
+    struct ml_upload *upload; /* NULL: its body, if any, is ignored */
+};
+
+static enum MHD_Result accept_request(const struct ml_server *server,
+                                      struct MHD_Connection *connection, bool drops,
+                                      void **ret_request)
+{
+    struct request *request = calloc(1, sizeof(*request));
+
+    if (request && drops)
+        request->upload = ml_upload_begin(server->folder, dropped_name(connection));
+    *ret_request = request;
+    return request && (request->upload || !drops) ? MHD_YES : MHD_NO;
+}
+
+/* The headers have arrived: refuses, or goes on to the body, if there is one. A page that sends a
+ * file says where it comes from. */
+static enum MHD_Result begin_request(const struct ml_server *server,
+                                     struct MHD_Connection *connection, const char *url,
+                                     const char *method, void **request)
+{
     const struct ml_visitor visitor = {
         .host = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "Host"),
         .origin = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "Origin"),
@@ -270,26 +251,52 @@ static enum MHD_Result answer(void *context, struct MHD_Connection *connection, 
         .cookie =
             MHD_lookup_connection_value(connection, MHD_COOKIE_KIND, server->guard.cookie_name),
     };
+    bool reads = strcmp(method, "GET") == 0 || strcmp(method, "HEAD") == 0;
+    bool drops = strcmp(method, "POST") == 0 && strcmp(url, API "open") == 0;
 
-    (void)version, (void)upload_data;
-    if (!*request) { /* the headers alone; an answer is possible at the second call */
-        *request = &first;
-        return MHD_YES;
-    }
+    if (!ml_guard_is_for_us(&server->guard, &visitor) || (drops && !visitor.origin))
+        return ml_answer_error(connection, MHD_HTTP_FORBIDDEN, "this address is not the server's");
+    if (reads && strcmp(url, "/") == 0 && ml_guard_has_token(&server->guard, &visitor))
+        return welcome(server, connection);
+    if (!ml_guard_has_cookie(&server->guard, &visitor))
+        return ml_answer_error(connection, MHD_HTTP_FORBIDDEN,
+                               "open the address that memledger view printed");
+    if (!reads && !drops)
+        return ml_answer_error(connection, MHD_HTTP_METHOD_NOT_ALLOWED, "only GET is answered");
+    if (drops && is_too_large(connection))
+        return ml_answer_error(connection, MHD_HTTP_CONTENT_TOO_LARGE,
+                               "the file has more than 4 GiB; name it on the command line");
+    return accept_request(server, connection, drops, request);
+}
+
+static enum MHD_Result answer(void *context, struct MHD_Connection *connection, const char *url,
+                              const char *method, const char *version, const char *upload_data,
+                              size_t *upload_bytes, void **request)
+{
+    const struct ml_server *server = context;
+    struct ml_upload *upload;
+
+    (void)version;
+    if (!*request)
+        return begin_request(server, connection, url, method, request);
+    upload = ((struct request *)*request)->upload;
     if (*upload_bytes) {
+        if (upload)
+            ml_upload_put(upload, upload_data, *upload_bytes);
         *upload_bytes = 0;
         return MHD_YES;
     }
-    if (!ml_guard_is_for_us(&server->guard, &visitor))
-        return send_error(connection, MHD_HTTP_FORBIDDEN, "this address is not the server's");
-    if (strcmp(method, "GET") && strcmp(method, "HEAD"))
-        return send_error(connection, MHD_HTTP_METHOD_NOT_ALLOWED, "only GET is answered");
-    if (strcmp(url, "/") == 0 && ml_guard_has_token(&server->guard, &visitor))
-        return welcome(server, connection);
-    if (!ml_guard_has_cookie(&server->guard, &visitor))
-        return send_error(connection, MHD_HTTP_FORBIDDEN,
-                          "open the address that memledger view printed");
-    return route(server, connection, url);
+    return upload ? send_dropped(server, connection, upload) : route(server, connection, url);
+}
+
+static void request_ended(void *context, struct MHD_Connection *connection, void **request,
+                          enum MHD_RequestTerminationCode how)
+{
+    (void)context, (void)connection, (void)how;
+    if (*request)
+        ml_upload_free(((struct request *)*request)->upload);
+    free(*request);
+    *request = NULL;
 }
 
 /* ---- Start and stop ---------------------------------------------------------- */
@@ -319,30 +326,38 @@ static struct MHD_Daemon *start_daemon(struct ml_server *server, int fd)
 {
     return MHD_start_daemon(MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_THREAD_PER_CONNECTION, 0,
                             NULL, NULL, answer, server, MHD_OPTION_LISTEN_SOCKET, fd,
+                            MHD_OPTION_NOTIFY_COMPLETED, request_ended, NULL,
                             MHD_OPTION_CONNECTION_LIMIT, (unsigned)CONNECTIONS_MAX,
                             MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)IDLE_SECONDS, MHD_OPTION_END);
 }
 
-struct ml_server *ml_server_start(uint16_t port, const char *const *files, size_t file_count,
-                                  struct ml_error *err)
+static void release(struct ml_server *server)
+{
+    for (unsigned i = 0; i < 2; i++)
+        if (server->stop[i] > 0)
+            close(server->stop[i]);
+    free(server);
+}
+
+struct ml_server *ml_server_start(const struct ml_server_opts *opts, struct ml_error *err)
 {
     struct ml_server *server = calloc(1, sizeof(*server));
-    uint16_t taken = port;
-    int fd = server ? listen_here(port, &taken) : -ENOMEM;
+    uint16_t taken = opts->port;
+    int fd = server ? listen_here(opts->port, &taken) : -ENOMEM;
 
     if (fd < 0) {
-        ml_error_set(err, fd, "cannot listen on port %u: %s", port, strerror(-fd));
+        ml_error_set(err, fd, "cannot listen on port %u: %s", opts->port, strerror(-fd));
         free(server);
         return NULL;
     }
-    server->files = files;
-    server->file_count = file_count;
-    if (ml_guard_init(&server->guard, taken) == 0)
+    server->files = opts->files;
+    server->folder = opts->folder;
+    if (pipe2(server->stop, O_CLOEXEC) == 0 && ml_guard_init(&server->guard, taken) == 0)
         server->daemon = start_daemon(server, fd);
     if (!server->daemon) {
         ml_error_set(err, -EIO, "the server could not be started");
         close(fd);
-        free(server);
+        release(server);
         return NULL;
     }
     snprintf(server->address, sizeof(server->address), "http://127.0.0.1:%u/?token=%s", taken,
@@ -357,6 +372,8 @@ const char *ml_server_address(const struct ml_server *server)
 
 void ml_server_stop(struct ml_server *server)
 {
+    close(server->stop[1]);
+    server->stop[1] = 0;
     MHD_stop_daemon(server->daemon);
-    free(server);
+    release(server);
 }

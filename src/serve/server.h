@@ -6,23 +6,27 @@
 #ifndef ML_SERVE_SERVER_H
 #define ML_SERVE_SERVER_H
 
-#include <stddef.h>
 #include <stdint.h>
 
 #include "error.h"
+#include "private_folder.h"
+#include "served_files.h"
 
 struct ml_server;
 
-/* @port   0: any that is free
- * @files  traces; the strings must outlive the server
- * @return NULL with a reason */
-struct ml_server *ml_server_start(uint16_t port, const char *const *files, size_t file_count,
-                                  struct ml_error *err);
+struct ml_server_opts {
+    uint16_t port;                    /* 0: any that is free */
+    struct ml_served_files *files;    /* outlives the server, which adds those that are dropped */
+    struct ml_private_folder *folder; /* for these */
+};
+
+/* @return NULL with a reason */
+struct ml_server *ml_server_start(const struct ml_server_opts *opts, struct ml_error *err);
 
 /* The address to open, with the token. */
 const char *ml_server_address(const struct ml_server *server);
 
-/* Finishes the requests that are being answered. */
+/* Ends the commands that are running; the requests for them get an error. */
 void ml_server_stop(struct ml_server *server);
 
 #endif

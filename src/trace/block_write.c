@@ -21,6 +21,19 @@ void ml_block_writer_open(struct ml_block_writer *w, int fd, uint64_t start_wall
     *w = (struct ml_block_writer){.fd = fd, .start_wall_ns = start_wall_ns};
 }
 
+int ml_block_writer_continue(struct ml_block_writer *w, int fd, const struct ml_index_entry *blocks,
+                             size_t count, const struct ml_index_totals *totals)
+{
+    *w = (struct ml_block_writer){.fd = fd, .offset = ML_FILE_HEADER_BYTES, .totals = *totals};
+    if (ml_vec_reserve(&w->index, count))
+        return -ENOMEM;
+    for (size_t i = 0; i < count; i++) {
+        w->index.items[w->index.len++] = blocks[i];
+        w->offset = blocks[i].offset + ML_BLOCK_HEADER_BYTES + blocks[i].stored_bytes;
+    }
+    return 0;
+}
+
 void ml_block_writer_release(struct ml_block_writer *w)
 {
     ZSTD_freeCCtx(w->zstd);
@@ -139,7 +152,6 @@ int ml_block_writer_section(struct ml_block_writer *w, uint8_t type, uint64_t ti
 
 static int append_index(struct ml_block_writer *w)
 {
-    const struct ml_index_totals none = {0};
     size_t count = w->index.len;
     struct ml_buf bytes = {0};
     uint64_t previous = 0;
@@ -153,7 +165,7 @@ static int append_index(struct ml_block_writer *w)
             out = ml_index_entry_put(out, &w->index.items[i], previous);
             previous = w->index.items[i].offset;
         }
-        out = ml_index_totals_put(out, &none);
+        out = ml_index_totals_put(out, &w->totals);
         r = append_block(w, (struct ml_index_entry){.type = ML_BLOCK_INDEX}, bytes.data,
                          (size_t)(out - bytes.data));
     }

@@ -28,11 +28,18 @@ struct ml_block_writer {
     struct ZSTD_CCtx_s *zstd;
     struct ml_buf packed;
     ML_VEC(struct ml_index_entry) index;
+    struct ml_index_totals totals;
 };
 
 /* Writes to the start of an empty file. Nothing is written yet. */
 void ml_block_writer_open(struct ml_block_writer *w, int fd, uint64_t start_wall_ns);
 void ml_block_writer_release(struct ml_block_writer *w);
+
+/* Continues a file that has these blocks and ends after them; its position is there.
+ * @totals  of the events in them
+ * @return  0 or -ENOMEM */
+int ml_block_writer_continue(struct ml_block_writer *w, int fd, const struct ml_index_entry *blocks,
+                             size_t count, const struct ml_index_totals *totals);
 
 /* Adds a setting, which ml_trace_setting finds in the file. @return 0 or negative errno */
 int ml_block_writer_setting(struct ml_block_writer *w, const char *key, const char *value);

@@ -24,7 +24,8 @@
 struct ml_trace;
 
 struct ml_trace_opts {
-    bool salvage; /* skip damaged blocks instead of failing */
+    bool salvage;         /* skip damaged blocks instead of failing */
+    bool without_symbols; /* frames and stacks as they were recorded, see ML_BLOCK_SYMBOLS */
 };
 
 struct ml_trace_info {
@@ -87,7 +88,8 @@ struct ml_library {
 };
 
 /* A native frame has an address, and a library if known; its names come from its symbol, if it
- * has one. A Python frame always has names. */
+ * has one. A Python frame always has names. A function that the compiler inlined is a frame too:
+ * it has the address of the function that contains its code. */
 struct ml_frame {
     uint32_t kind;     /* enum ml_frame_kind */
     int64_t library;   /* number, -1: none known */
@@ -98,7 +100,7 @@ struct ml_frame {
 };
 
 struct ml_stack {
-    uint32_t caller; /* always a lower number; 0: none */
+    uint32_t caller; /* 0: none */
     uint32_t frame;  /* the innermost */
     uint32_t depth;  /* number of frames; 0 for stack 0 and for a missing stack */
 };

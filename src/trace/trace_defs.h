@@ -31,6 +31,7 @@ struct ml_trace_defs {
     bool salvage;                           /* numbers may be missing */
     uint64_t raw_left;                      /* bytes that definition blocks may still unpack to */
     uint64_t gaps_left;                     /* numbers that may still be missing */
+    uint32_t inlined_stacks;                /* the last of the stacks: the file lacks them */
 };
 
 /* Empty except for string 0, scope 0 and stack 0, which every trace has.

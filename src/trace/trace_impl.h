@@ -10,6 +10,7 @@
  *     cursor.c         events, block after block
  *     trace_identity.c which file it is
  *     sections.c       checkpoints and other blocks that continue each other
+ *     trace_symbols.c  source lines and inlined functions of native frames
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -30,9 +31,11 @@ struct ml_trace {
     char *path; /* for messages */
     int fd;
     bool salvage;
+    bool without_symbols;
     bool opened; /* and immutable from then on */
     struct ml_trace_info info;
     struct ml_trace_defs defs;
+    struct ml_index_totals totals;        /* of the index; zeros without one */
     ML_VEC(struct ml_index_entry) blocks; /* all that can be read, in file order */
     struct ml_trace *checkpoints;         /* NULL: none */
 };
@@ -54,6 +57,10 @@ int ml_trace_walk(struct ml_trace *t, struct ml_block_reader *r, struct ml_error
 /* Read all definition blocks.
  * @return 0 or negative errno */
 int ml_trace_load_defs(struct ml_trace *t, struct ml_block_reader *r, struct ml_error *err);
+
+/* Read the symbols section, if there is one, and insert its inlined functions into the stacks.
+ * @return 0 or negative errno */
+int ml_trace_load_symbols(struct ml_trace *t, struct ml_block_reader *r, struct ml_error *err);
 
 /* Decode every events block and remove those that fail from the list, so that a cursor never
  * reads them.

@@ -42,7 +42,6 @@ static int add_entries(struct ml_trace *t, uint64_t count, const uint8_t *in, co
                        uint64_t index_offset)
 {
     uint64_t previous = 0, expected = ML_FILE_HEADER_BYTES;
-    struct ml_index_totals totals;
 
     while (count--) {
         struct ml_index_entry e;
@@ -57,7 +56,7 @@ static int add_entries(struct ml_trace *t, uint64_t count, const uint8_t *in, co
         if (ml_vec_push(&t->blocks, e))
             return -ENOMEM;
     }
-    if (expected != index_offset || !ml_index_totals_get(in, end, &totals))
+    if (expected != index_offset || !ml_index_totals_get(in, end, &t->totals))
         return -EBADMSG;
     return 0;
 }

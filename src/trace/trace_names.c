@@ -139,7 +139,7 @@ uint32_t ml_trace_frames(const struct ml_trace *t)
 
 uint32_t ml_trace_stacks(const struct ml_trace *t)
 {
-    return count(t, ML_DEF_STACK);
+    return count(t, ML_DEF_STACK) - t->defs.inlined_stacks;
 }
 
 uint32_t ml_trace_configs(const struct ml_trace *t)

@@ -140,6 +140,8 @@ static int load(struct ml_trace *t, struct ml_block_reader *r, struct ml_error *
 
     if (!code)
         code = ml_trace_load_defs(t, r, err);
+    if (!code && !t->without_symbols)
+        code = ml_trace_load_symbols(t, r, err);
     if (!code && t->salvage)
         code = ml_trace_sift(t, r, err);
     if (code)
@@ -177,6 +179,7 @@ int ml_trace_open_fd(int fd, const char *path, const struct ml_trace_opts *opts,
         t->fd = fd;
         t->path = strdup(path);
         t->salvage = opts && opts->salvage;
+        t->without_symbols = opts && opts->without_symbols;
     }
     if (!t || !t->path) {
         if (!t)

@@ -18,6 +18,7 @@ import shutil
 import subprocess
 import sys
 
+import functions_at_peak
 import heaptrack_data
 from bench_run import Failed, run
 from row_heap import heaptrack_command
@@ -101,6 +102,8 @@ class Recorders:
         self.heaptrack = heaptrack_command(ctx)
         self.trace = ctx.file("equal.mled")
         self.memledger = ctx.recorded(self.trace, [], heap=True, options=("--names", "off"))
+        self.with_stacks = ctx.recorded(self.trace, [], heap=True,
+                                        options=("--names", "off", "--stacks", "native"))
 
     def environments(self, env):
         """(heaptrack's, memledger's), equal for the program."""
@@ -112,13 +115,23 @@ class Recorders:
         return theirs, mine
 
     def by_heaptrack(self, argv, env):
-        return heaptrack_data.record(self.heaptrack, argv, env, self.ctx.file("equal"))
+        figures, self.data = heaptrack_data.record(self.heaptrack, argv, env,
+                                                   self.ctx.file("equal"))
+        self.peak_bytes = figures.peak_bytes
+        return figures
 
-    def by_memledger(self, argv, env):
-        run(self.memledger + argv, env=env)
+    def by_memledger(self, argv, env, stacks=False):
+        run((self.with_stacks if stacks else self.memledger) + argv, env=env)
         text = run([self.ctx.memledger, "summary", "--json", self.trace]).text
         summary = json.loads(text)
         if summary["lost"]:
             raise Failed("memledger lost %d events of %s" % (summary["lost"], argv[0]))
         return heaptrack_data.Figures(summary["allocations"], summary["peak_bytes"],
                                       summary["live_bytes"])
+
+    def functions_at_peak(self):
+        """Bytes by function in the last recording of each, memledger's with stacks: {function:
+        (heaptrack's, memledger's)} where they differ, and the number of functions."""
+        a = functions_at_peak.of_heaptrack(self.data, self.peak_bytes)
+        b = functions_at_peak.of_memledger(self.ctx.memledger, self.trace)
+        return {key: (a[key], b[key]) for key in a | b if a[key] != b[key]}, len(a | b)

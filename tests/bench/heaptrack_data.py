@@ -31,7 +31,8 @@ class Figures:
         return dict(zip(self.FIELDS, self.values()))
 
 
-def _lines(path):
+def lines(path):
+    """The records of a data file."""
     if path.suffix == ".gz":
         with gzip.open(path, "rt", encoding="utf-8", errors="replace") as f:
             yield from f
@@ -44,7 +45,7 @@ def _lines(path):
 def _sum_up(path):
     """a SIZE STACK defines an allocation, + and - are one made and one freed."""
     sizes, allocations, live, peak = [], 0, 0, 0
-    for line in _lines(path):
+    for line in lines(path):
         kind, _, rest = line.partition(" ")
         if kind == "a":
             sizes.append(int(rest.split()[0], 16))
@@ -74,11 +75,12 @@ def _printed(path):
 
 
 def record(command, argv, env, output):
-    """Runs argv under heaptrack. `command` starts heaptrack up to its options."""
+    """Runs argv under heaptrack; the figures and the data file. `command` starts heaptrack up to
+    its options."""
     run(command + ["-o", output] + argv, env=env)
     path = next(p for p in (pathlib.Path(output + e) for e in (".zst", ".gz")) if p.exists())
     figures = _sum_up(path)
     for mine, (printed, exact_to) in zip(figures.values(), _printed(str(path))):
         if abs(mine - printed) > exact_to:
             raise Failed("%s: %s by its records, %s by heaptrack_print" % (path, mine, printed))
-    return figures
+    return figures, path

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Allocations, peak and bytes never freed equal heaptrack's, to the byte.
+"""Allocations, peak, bytes never freed, and bytes at the peak by function equal heaptrack's, to
+the byte.
 
 Skipped (77) where heaptrack is not installed, except in CI.
 """
@@ -24,10 +25,14 @@ def main():
                 continue
             theirs, mine = recorders.environments(env)
             a = recorders.by_heaptrack(argv, theirs).as_json()
-            b = recorders.by_memledger(argv, mine).as_json()
+            b = recorders.by_memledger(argv, mine, stacks=True).as_json()
             print("%s %s: heaptrack %s, memledger %s"
                   % ("ok    " if a == b else "NOT OK", name, a, b))
             failed += a != b
+            differ, count = recorders.functions_at_peak()
+            print("%s %s: %d functions at the peak, %d differ %s"
+                  % ("NOT OK" if differ else "ok    ", name, count, len(differ), differ or ""))
+            failed += bool(differ)
         return 1 if failed else 0
     finally:
         ctx.close()

@@ -9,18 +9,27 @@
 #include "trace.h"
 #include "trace_sample.h"
 
+/* Each caller is one less deep, so that following them ends. Those that were inlined have higher
+ * numbers. */
+static void look_at_stack(const struct ml_trace *t, uint32_t number)
+{
+    const struct ml_stack *s = ml_trace_stack(t, number);
+
+    FUZZ_REQUIRE(s->depth <= 4096);
+    FUZZ_REQUIRE(ml_trace_frame(t, s->frame) != NULL);
+    FUZZ_REQUIRE(s->caller == 0 || s->depth == ml_trace_stack(t, s->caller)->depth + 1);
+    if (s->caller > number)
+        look_at_stack(t, s->caller);
+}
+
 static void look_at_stacks(const struct ml_trace *t)
 {
     for (uint32_t i = 0; i <= ml_trace_libraries(t); i++)
         FUZZ_REQUIRE(ml_trace_string(t, ml_trace_library(t, i)->path, NULL) != NULL);
     for (uint32_t i = 0; i <= ml_trace_frames(t); i++)
         FUZZ_REQUIRE(ml_trace_frame(t, i)->library >= -1);
-    for (uint32_t i = 1; i <= ml_trace_stacks(t); i++) {
-        const struct ml_stack *s = ml_trace_stack(t, i);
-
-        FUZZ_REQUIRE(s->caller < i && s->depth <= 4096);
-        FUZZ_REQUIRE(ml_trace_frame(t, s->frame) != NULL);
-    }
+    for (uint32_t i = 1; i <= ml_trace_stacks(t); i++)
+        look_at_stack(t, i);
 }
 
 static void look_at_names(const struct ml_trace *t)

@@ -181,6 +181,9 @@ def torch_compiled(lab):
         assert told[case]["counters"] == alone[case]["counters"], f"{case}: compiled differently"
         assert min(peak, backward) >= ENOUGH_NAMED, f"{case}: {worst} {worse}"
         rows = lab.report("layers", trace, "--at", blocks.end(case), "--device", device)["layers"]
+        if case == "graphs":  # PyTorch counts what a CUDA graph has computed as free
+            for row in told[case]["layers"].values():
+                row.pop("gradient", None)
         same_layers(case, told[case]["layers"], layers_in(rows))
 
 
@@ -215,7 +218,7 @@ def torch_cost(lab):
         assert each <= MOST_BYTES[name], f"{name}: {each:.2f} bytes an event"
 
 
-MOST_SWITCHED = {"names": 0.02, "names and Python lines": 0.04}
+MOST_SWITCHED = {"names": 0.02, "names, no samples": 0.02, "names and Python lines": 0.04}
 
 
 @check
@@ -229,9 +232,10 @@ def torch_switched(lab):
         print(f"  {name}, {times['steps']} steps each: " +
               ", ".join(f"{q} %: {off:.3f} and {times['on_ms'][q]:.3f} ms ({over[name][q]:+.1%})"
                         for q, off in times["off_ms"].items()))
-    for name, most in MOST_SWITCHED.items():
-        if over[name]["25"] > most:
-            raise Missed(f"{name}: {over[name]['25']:.1%} over the step alone, {most:.0%} allowed")
+    for name, quantiles in over.items():
+        most = MOST_SWITCHED[name.partition(", ")[2]]
+        if quantiles["50"] > most:
+            raise Missed(f"{name}: {quantiles['50']:.1%} over the step alone, {most:.0%} allowed")
 
 
 def package_of(lab):

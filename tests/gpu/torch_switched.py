@@ -3,10 +3,12 @@
 #
 #   torch_switched.py [--turns N] [--device cpu|cuda]
 #
-# Its last line is JSON: for each way to record, quantiles of a step without and with it.
+# Two models: one of tiny layers, whose step is all Python and allocator, and one of ordinary layers.
+# Its last line is JSON: for each model and way to record, quantiles of a step without and with it.
 #
 # SPDX-License-Identifier: Apache-2.0
 import argparse
+import itertools
 import json
 import os
 import statistics
@@ -18,33 +20,34 @@ from torch import nn
 
 import memledger
 
-LAYERS, WIDTH, BATCH = 24, 64, 32
-COLD_STEPS, STEPS = 3, 12
-WAYS = {"names": None, "names and Python lines": "python"}
+# (layers, width, rows of a batch)
+MODELS = {"24 tiny layers": (24, 64, 32), "12 ordinary layers": (12, 1024, 8192)}
+COLD_STEPS, STEPS = 5, 40
+# Options of start().
+WAYS = {"names": {}, "names, no samples": {"sample_hz": 0},
+        "names and Python lines": {"stacks": "python"}}
 QUANTILES = (5, 25, 50)
 
 
 class Layer(nn.Module):
-    def __init__(self):
+    def __init__(self, width):
         super().__init__()
-        self.norm = nn.LayerNorm(WIDTH)
-        self.mlp = nn.Sequential(nn.Linear(WIDTH, 2 * WIDTH), nn.GELU(),
-                                 nn.Linear(2 * WIDTH, WIDTH))
+        self.norm = nn.LayerNorm(width)
+        self.mlp = nn.Sequential(nn.Linear(width, 2 * width), nn.GELU(),
+                                 nn.Linear(2 * width, width))
 
     def forward(self, x):
         return x + self.mlp(self.norm(x))
 
 
 class Steps:
-    """A training with many small blocks, whose time is all in Python and the allocator."""
-
-    def __init__(self, device):
-        self.device = device
-        self.model = nn.Sequential(*(Layer() for _ in range(LAYERS))).to(device)
+    def __init__(self, device, layers, width, rows):
+        self.device, self.shape = device, (rows, width)
+        self.model = nn.Sequential(*(Layer(width) for _ in range(layers))).to(device)
         self.optimizer = torch.optim.AdamW(self.model.parameters())
 
     def one(self):
-        batch = torch.randn(BATCH, WIDTH, device=self.device)
+        batch = torch.randn(*self.shape, device=self.device)
         self.optimizer.zero_grad()
         self.model(batch).square().mean().backward()
         self.optimizer.step()
@@ -67,13 +70,13 @@ def quantiles(times):
     return {str(q): cuts[q - 1] for q in QUANTILES}
 
 
-def switch(steps, turns, stacks, folder):
+def switch(steps, turns, how, folder):
     """Times of the steps off and on, in alternating order."""
     off, on = [], []
     for turn in range(turns):
         for recorded in ((False, True) if turn % 2 else (True, False)):
             if recorded:
-                memledger.start(os.path.join(folder, "switched.mled"), force=True, stacks=stacks)
+                memledger.start(os.path.join(folder, "switched.mled"), force=True, **how)
             (on if recorded else off).extend(steps.times())
             if recorded:
                 memledger.stop()
@@ -82,17 +85,16 @@ def switch(steps, turns, stacks, folder):
 
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("--turns", type=int, default=100)
+    parser.add_argument("--turns", type=int, default=30)
     parser.add_argument("--device", default="cuda")
     options = parser.parse_args()
-    steps = Steps(options.device)
-    steps.times()
     said = {}
     with tempfile.TemporaryDirectory() as folder:
-        switch(steps, 2, None, folder)  # loads what recording needs
-        for name, stacks in WAYS.items():
-            off, on = switch(steps, options.turns, stacks, folder)
-            said[name] = {"off_ms": quantiles(off), "on_ms": quantiles(on), "steps": len(on)}
+        for model, way in itertools.product(MODELS, WAYS):
+            steps = Steps(options.device, *MODELS[model])
+            switch(steps, 2, WAYS[way], folder)  # loads what recording needs
+            off, on = switch(steps, options.turns, WAYS[way], folder)
+            said[f"{model}, {way}"] = {"off_ms": quantiles(off), "on_ms": quantiles(on), "steps": len(on)}
     print(json.dumps(said), flush=True)
 
 

@@ -8,6 +8,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -86,6 +87,27 @@ static void scopes(struct made *t, uint64_t i)
 {
     ml_maker_scope(t->maker, 1, MEMLEDGER_SCOPE_MODULE, t->name);
     alloc(t, i, (struct ml_event){.scope = (uint32_t)(i + 2)});
+}
+
+#define NAMED_MODULES 50000
+
+/* Modules with names that do not compress well, and steps. */
+static void modules(struct made *t, uint64_t i)
+{
+    uint64_t hash = (i + 1) * UINT64_C(0x9e3779b97f4a7c15);
+    char name[64];
+
+    hash ^= hash >> 29;
+    if (i < NAMED_MODULES) {
+        snprintf(name, sizeof(name), "layer_%016" PRIx64, hash);
+        ml_maker_scope(t->maker, 1, MEMLEDGER_SCOPE_MODULE, ml_maker_string(t->maker, name));
+    }
+    if (i % NAMED_MODULES == 0)
+        event(t, (struct ml_event){.kind = ML_MARK, .args = {0, i / NAMED_MODULES}});
+    event(t, (struct ml_event){.kind = ML_ALLOC,
+                               .addr = FIRST_ADDR + (i << 20),
+                               .size = hash >> 45,
+                               .scope = (uint32_t)(2 + i % NAMED_MODULES)});
 }
 
 static void stacks(struct made *t, uint64_t i)
@@ -198,11 +220,12 @@ static const struct {
     void (*make)(struct made *t, uint64_t i);
     bool module; /* scope 1 */
 } kinds[] = {
-    {"blocks", blocks, true},    {"counters", counters, false},   {"live", live, false},
-    {"named", named, true},      {"processes", processes, false}, {"refusals", refusals, false},
-    {"repeats", repeats, false}, {"samples", samples, false},     {"scopes", scopes, true},
-    {"spaces", spaces, false},   {"stacks", stacks, false},       {"steps", steps, true},
-    {"strings", strings, false}, {"threads", threads, true},      {"training", training, true},
+    {"blocks", blocks, true},      {"counters", counters, false}, {"live", live, false},
+    {"modules", modules, true},    {"named", named, true},        {"processes", processes, false},
+    {"refusals", refusals, false}, {"repeats", repeats, false},   {"samples", samples, false},
+    {"scopes", scopes, true},      {"spaces", spaces, false},     {"stacks", stacks, false},
+    {"steps", steps, true},        {"strings", strings, false},   {"threads", threads, true},
+    {"training", training, true},
 };
 
 /* What all have: a process, a space on a GPU, a stack. */

@@ -85,4 +85,10 @@ def test_from_hp3():
     run_examples("from-hp3.md", 5)
 
 
+def test_heap_profilers():
+    os.symlink(ROOT / "tests", "tests")
+    run_examples("from-heaptrack.md", 1)
+    run_examples("from-memray.md", 1)
+
+
 harness.main(globals())

@@ -6,24 +6,35 @@
 import http.client
 import json
 import os
+import shutil
 import signal
+import socket
 import subprocess
+import sys
+import time
 import urllib.parse
 
 import harness
-from harness import MEMLEDGER, check, contains, equal, plain
+from harness import MEMLEDGER, check, contains, equal, plain, program
 
 TRACES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "golden", "traces")
 GPT = os.path.join(TRACES, "gpt.mled")
 OOM = os.path.join(TRACES, "oom.mled")
+DATA = os.path.join(TRACES, "..", "..", "data")
+SNAPSHOT = os.path.join(DATA, "torch", "tinygpt.pickle")
 
 
 class Viewer:
     """A running `memledger view`, and a browser that knows its address."""
 
-    def __init__(self, *files):
-        self.process = subprocess.Popen([MEMLEDGER, "view", "--no-open", *files], text=True,
-                                        stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    def __init__(self, *files, options=("--no-open",), env=()):
+        self.temporary = os.path.abspath("tmp")
+        os.makedirs(self.temporary, exist_ok=True)
+        self.process = subprocess.Popen(
+            [MEMLEDGER, "view", *options, *files], text=True, stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env={**os.environ, "TMPDIR": self.temporary, "XDG_STATE_HOME": os.path.abspath("state"),
+                 **dict(env)})
         address = urllib.parse.urlsplit(self.process.stdout.readline().strip())
         self.port = address.port
         self.token = urllib.parse.parse_qs(address.query)["token"][0]
@@ -35,6 +46,7 @@ class Viewer:
     def __exit__(self, *error):
         self.process.send_signal(signal.SIGINT)
         equal(self.process.wait(timeout=30), 0, "exit code after Ctrl-C")
+        equal(os.listdir(self.temporary), [], "temporary files that are left")
 
     def get(self, path, method="GET", cookie=True, **headers):
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
@@ -45,6 +57,32 @@ class Viewer:
         body = answer.read()
         connection.close()
         return answer, body
+
+    def post(self, path, body, **headers):
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
+        connection.request("POST", path, body, {
+            "Host": self.host, "Cookie": f"memledger-{self.port}={self.token}", **headers})
+        answer = connection.getresponse()
+        return answer.status, json.loads(answer.read())
+
+    def drop(self, name, body):
+        return self.post(f"/api/open?name={urllib.parse.quote(name)}", body,
+                         Origin=f"http://{self.host}")
+
+    def raw(self, data, patience=20):
+        """What the server answers to these bytes, until it closes the connection."""
+        with socket.create_connection(("127.0.0.1", self.port), timeout=patience) as s:
+            got = b""
+            try:
+                s.sendall(data)
+                while part := s.recv(65536):
+                    got += part
+            except (ConnectionError, TimeoutError):
+                pass
+        return got
+
+    def lives(self):
+        equal(self.get("/api/files")[0].status, 200, "the server")
 
     def numbers(self, path):
         answer, body = self.get(path)
@@ -96,8 +134,10 @@ def test_errors_say_why():
 def test_only_the_browser_with_the_address():
     with Viewer(GPT) as viewer:
         token = f"/?token={viewer.token}"
-        answer, _ = viewer.get(token, cookie=False)
-        equal((answer.status, answer.getheader("Location")), (303, "/"), "the first request")
+        answer, body = viewer.get(token, cookie=False)
+        equal(answer.status, 200, "the first request")
+        contains(body.decode(), 'http-equiv="refresh" content="0;url=/"', "it leads to the page")
+        check(viewer.token not in body.decode(), "the token is on the page", body)
         for word in ("HttpOnly", "SameSite=Strict", viewer.token):
             contains(answer.getheader("Set-Cookie"), word, "the cookie")
         for path, headers in (("/", {}), ("/api/files", {}), ("/?token=" + "0" * 32, {}),
@@ -128,10 +168,287 @@ def test_headers():
 
 
 def test_files_that_do_not_open():
-    for arguments, words in ((["/nowhere.mled"], "/nowhere.mled"), ([], "no trace given")):
-        done = plain(MEMLEDGER, "view", "--no-open", *arguments)
+    with open("text.txt", "w") as f:
+        f.write("not a trace\n")
+    with open("cut.mled", "wb") as out, open(GPT, "rb") as f:
+        out.write(f.read(60))
+    for argument, words in (("/nowhere.mled", "/nowhere.mled"), ("cut.mled", "cut.mled"),
+                            ("text.txt", "not recognised as one of the formats"),
+                            ("/etc", "/etc")):
+        done = plain(MEMLEDGER, "view", "--no-open", argument)
         check(done.returncode != 0, "exit code", done.stdout)
         contains(done.stderr, words, "the reason")
+
+
+# ---- Other files --------------------------------------------------------------------------
+
+
+def test_named_files_are_imported():
+    with Viewer(SNAPSHOT, GPT) as viewer:
+        listed, _ = viewer.numbers("/api/files")
+        equal([f["name"] for f in listed["files"]], ["tinygpt.pickle", "gpt.mled"], "files")
+        found, _ = viewer.numbers("/api/summary?file=0")
+        equal(found["health"]["imported_from"], "torch-snapshot", "the import")
+
+
+def test_dropped_files():
+    with Viewer(GPT) as viewer, open(SNAPSHOT, "rb") as f, open(OOM, "rb") as trace:
+        equal(viewer.drop("a <b>/../tinygpt.pickle", f.read()), (200, {"id": 1}), "a snapshot")
+        equal(viewer.drop("oom.mled", trace.read()), (200, {"id": 2}), "a trace")
+        plain(MEMLEDGER, "import", "-o", "expected.mled", SNAPSHOT)
+        found, _ = viewer.numbers("/api/summary?file=1")
+        expected = command_numbers("summary", "--json", "expected.mled")
+        equal(found["peak_bytes"], expected["peak_bytes"], "the peak")
+        listed, _ = viewer.numbers("/api/files")
+        equal(listed["files"][1]["name"], "a <b>/../tinygpt.pickle", "the name")
+        inside = os.path.realpath(viewer.temporary)
+        for file in listed["files"][1:]:
+            check(os.path.realpath(file["path"]).startswith(inside), "the place", file)
+            equal(os.stat(file["path"]).st_mode & 0o077, 0, "rights of other users")
+        for folder in os.listdir(inside):
+            equal(os.stat(os.path.join(inside, folder)).st_mode & 0o777, 0o700, "the folder's rights")
+        status, answer = viewer.drop("notes.txt", b"nothing that an import knows")
+        equal(status, 422, "a text", answer)
+        contains(answer["error"], "notes.txt: not recognised as one of the formats", "the reason")
+        check(inside not in answer["error"], "the path of a temporary file is shown", answer)
+        status, answer = viewer.drop("cut.pickle", b"\x80\x04\x95")
+        equal(status, 422, "a damaged pickle", answer)
+
+
+def test_recent_traces():
+    os.makedirs("elsewhere")
+    env = {**os.environ, "XDG_STATE_HOME": os.path.abspath("state")}
+    done = plain(MEMLEDGER, "run", "-q", "-o", "elsewhere/run.mled", "true", env=env)
+    equal(done.returncode, 0, "run", done.stderr)
+    shutil.copy(GPT, "here.mled")
+    with open("not-a-trace.mled", "w") as f:
+        f.write("x" * 1000)
+    deadline = time.monotonic() + 30
+    while not os.path.exists("state/memledger/recent") and time.monotonic() < deadline:
+        time.sleep(0.05)
+    equal(os.stat("state/memledger/recent").st_mode & 0o077, 0, "rights of other users")
+    with Viewer() as viewer:
+        listed, _ = viewer.numbers("/api/files")
+        equal([(f["id"], f["name"], f["listed"]) for f in listed["files"]],
+              [(1, "run.mled", True), (2, "here.mled", True)], "recent traces")
+        found, _ = viewer.numbers("/api/summary?file=2")
+        equal(found["peak_bytes"], command_numbers("summary", "--json", GPT)["peak_bytes"], "peak")
+        answer, _ = viewer.get("/api/summary?file=0")
+        equal(answer.status, 400, "the number without a file")
+
+
+def test_no_list_of_recent_traces_harms_no_run():
+    with open("state", "w") as f:
+        f.write("a file, not a folder")
+    for state in (os.path.abspath("state"), "/proc/nowhere", ""):
+        done = plain(MEMLEDGER, "run", "-q", "-f", "-o", "x.mled", "sh", "-c", "exit 3",
+                     env={**os.environ, "XDG_STATE_HOME": state, "HOME": "/nowhere"})
+        equal(done.returncode, 3, "exit code", done.stderr)
+
+
+# ---- A file that changes --------------------------------------------------------------------
+
+
+def test_state_of_a_file():
+    shutil.copy(GPT, "a.mled")
+    with Viewer("a.mled") as viewer:
+        before, _ = viewer.numbers("/api/state?file=0")
+        equal(before["bytes"], os.path.getsize(GPT), "bytes")
+        equal(before["recording"], False, "recording")
+        shutil.copy(OOM, "b.mled")
+        os.replace("b.mled", "a.mled")
+        after, _ = viewer.numbers("/api/state?file=0")
+        check(after["inode"] != before["inode"], "another file", before, after)
+        os.remove("a.mled")
+        answer, body = viewer.get("/api/state?file=0")
+        equal(answer.status, 422, "a file that is gone", body)
+        contains(json.loads(body)["error"], "the file is gone", "the reason")
+
+
+def wait_for_trace(path):
+    """Until a recording has begun."""
+    deadline = time.monotonic() + 30
+    while time.monotonic() < deadline and not (os.path.exists(path) and os.path.getsize(path)):
+        time.sleep(0.05)
+
+
+def test_recording_is_noticed():
+    run = subprocess.Popen([MEMLEDGER, "run", "-q", "-o", "a.mled", "sleep", "60"])
+    try:
+        wait_for_trace("a.mled")
+        with Viewer("a.mled") as viewer:
+            found, _ = viewer.numbers("/api/state?file=0")
+            equal(found["recording"], True, "recording")
+            run.send_signal(signal.SIGTERM)
+            run.wait(timeout=60)
+            found, _ = viewer.numbers("/api/state?file=0")
+            equal(found["recording"], False, "recording")
+    finally:
+        run.kill()
+        run.wait()
+
+
+# ---- Hostile requests -------------------------------------------------------------------------
+
+
+def test_raw_requests():
+    with Viewer(GPT) as viewer:
+        host = f"Host: {viewer.host}\r\n".encode()
+        cookie = f"Cookie: memledger-{viewer.port}={viewer.token}\r\n".encode()
+        origin = f"Origin: http://{viewer.host}\r\n".encode()
+        close = b"Connection: close\r\n\r\n"
+        post = b"POST /api/open?name=x HTTP/1.1\r\n"
+        for name, request, status in (
+                ("no host", b"GET /api/files HTTP/1.1\r\n" + cookie + close, b"40"),
+                ("HTTP/1.0 without a host", b"GET /api/files HTTP/1.0\r\n" + cookie + close, b"403"),
+                ("two hosts", b"GET / HTTP/1.1\r\nHost: evil.example\r\n" + host + cookie + close,
+                 b"40"),
+                ("no cookie", b"GET /api/files HTTP/1.1\r\n" + host + close, b"403"),
+                ("a body without a cookie", post + host + origin
+                 + b"Content-Length: 99999999999\r\n" + close, b"403"),
+                ("a body without an origin", post + host + cookie
+                 + b"Content-Length: 4\r\n" + close + b"abcd", b"403"),
+                ("a body of another site", post + host + cookie
+                 + b"Origin: http://evil.example\r\nContent-Length: 4\r\n" + close + b"abcd", b"403"),
+                ("a file of 5 GB", post + host + cookie + origin
+                 + b"Content-Length: 5000000000\r\n" + close, b"413"),
+                ("a preflight", b"OPTIONS /api/open HTTP/1.1\r\n" + host
+                 + b"Origin: http://evil.example\r\n" + close, b"403"),
+                ("another method", b"DELETE /api/files HTTP/1.1\r\n" + host + cookie + close, b"405"),
+                ("a long header", b"GET / HTTP/1.1\r\n" + host + b"X: " + b"a" * 200000 + b"\r\n" + close,
+                 b"4"),
+                ("a long address", b"GET /" + b"a" * 200000 + b" HTTP/1.1\r\n" + host + close, b"4")):
+            got = viewer.raw(request)
+            check(got.startswith(b"HTTP/1.") and got.split(b" ")[1].startswith(status) or
+                  (status == b"4" and got == b""), name, got[:300])
+            check(b"Access-Control" not in got and viewer.token.encode() not in got, name, got[:900])
+        for garbage in (b"\x00" * 5000, b"\x16\x03\x01\x02\x00" + b"\xff" * 500, b"GET\r\n\r\n"):
+            viewer.raw(garbage, patience=3)
+        viewer.lives()
+
+
+def test_half_requests_do_not_block():
+    with Viewer(GPT) as viewer:
+        held = [socket.create_connection(("127.0.0.1", viewer.port)) for _ in range(16)]
+        for s in held:
+            s.sendall(b"GET /api/files HTTP/1.1\r\nHost: ")
+        viewer.lives()
+        for s in held:
+            s.close()
+
+
+def test_the_token_is_in_no_command_line():
+    """Other users of the machine can read the arguments of every process."""
+    os.makedirs("bin")
+    with open("bin/xdg-open", "w") as f:
+        f.write('#!/bin/sh\nprintf "%s" "$1" > opened.part\nmv opened.part opened\nsleep 2\n')
+    os.chmod("bin/xdg-open", 0o755)
+    path = os.path.abspath("bin") + ":" + os.environ["PATH"]
+    with Viewer(GPT, options=(), env={"PATH": path}) as viewer:
+        deadline = time.monotonic() + 30
+        while not os.path.exists("opened") and time.monotonic() < deadline:
+            time.sleep(0.05)
+        for pid in filter(str.isdigit, os.listdir("/proc")):
+            try:
+                with open(f"/proc/{pid}/cmdline", "rb") as f:
+                    check(viewer.token.encode() not in f.read(), f"process {pid} has the token")
+            except OSError:
+                pass
+        with open("opened") as f:
+            page = f.read()
+        check(viewer.token not in page, "the browser's argument", page)
+        equal(os.stat(page).st_mode & 0o077, 0, "rights of other users")
+        equal(os.stat(os.path.dirname(page)).st_mode & 0o077, 0, "rights of other users")
+        with open(page) as f:
+            contains(f.read(), f"http://{viewer.host}/?token={viewer.token}", "the page")
+
+
+def test_another_user_gets_nothing():
+    if os.geteuid() != 0:
+        raise harness.Skip("only root can become another user", machine=True)
+    asks = """
+import os, socket, sys
+os.setgroups([]); os.setgid(65534); os.setuid(65534)
+for root in sys.argv[2:]:
+    for folder, _, files in os.walk(root):
+        for name in files:
+            try:
+                open(os.path.join(folder, name)).close()
+            except OSError:
+                continue
+            sys.exit(f"{name} can be read")
+s = socket.create_connection(("127.0.0.1", int(sys.argv[1])))
+s.sendall(f"GET /api/files HTTP/1.1\\r\\nHost: 127.0.0.1:{sys.argv[1]}\\r\\nConnection: close\\r\\n\\r\\n".encode())
+sys.exit(0 if b" 403 " in s.recv(100) else "an answer")
+"""
+    with Viewer(SNAPSHOT) as viewer:
+        os.chmod(".", 0o755)
+        os.chmod(viewer.temporary, 0o1777)
+        done = plain(sys.executable, "-c", asks, viewer.port, viewer.temporary)
+        equal(done.returncode, 0, "another user", done.stderr)
+
+
+def test_ends_while_a_command_runs():
+    made = plain(program("hostile_trace"), "big.mled", "modules", 3_000_000)
+    equal(made.returncode, 0, "hostile_trace", made.stderr)
+    for number in (signal.SIGINT, signal.SIGTERM):
+        with Viewer("big.mled") as viewer:
+            connection = http.client.HTTPConnection("127.0.0.1", viewer.port, timeout=60)
+            connection.request("GET", "/api/leaks?file=0", headers={
+                "Host": viewer.host, "Cookie": f"memledger-{viewer.port}={viewer.token}"})
+            deadline = time.monotonic() + 30
+            while not harness.children(viewer.process.pid) and time.monotonic() < deadline:
+                time.sleep(0.01)
+            begin = time.monotonic()
+            viewer.process.send_signal(number)
+            viewer.process.wait(timeout=20)
+            check(time.monotonic() - begin < 10, "the end takes too long")
+
+
+# ---- In a browser ---------------------------------------------------------------------------------
+
+GROWS = """
+import os, time
+kept = []
+while len(kept) < 1000 and not os.path.exists("stop"):
+    kept.append(bytearray(1 << 16))
+    time.sleep(0.1)
+"""
+
+
+def test_in_a_browser():
+    folder, browser = os.environ["WEB_FOLDER"], shutil.which("chromium")
+    if not browser or not os.path.isdir(os.path.join(folder, "node_modules", "playwright-core")):
+        raise harness.Skip("there is no Chromium")
+    shutil.copy(GPT, "recent.mled")
+    os.makedirs("files")
+    shutil.copy(OOM, "files/other.mled")
+    shutil.copy(SNAPSHOT, "files/snapshot.pickle")
+    with open("files/wrong.txt", "w") as f:
+        f.write("nothing\n")
+    growing = subprocess.Popen([MEMLEDGER, "run", "-q", "--heap", "-o", "growing.mled",
+                                sys.executable, "-c", GROWS])
+    try:
+        wait_for_trace("growing.mled")
+        with Viewer() as viewer:
+            with open("files/address.html", "w") as f:
+                f.write('<meta http-equiv="refresh" '
+                        f'content="0;url=http://{viewer.host}/?token={viewer.token}">')
+            seen = subprocess.Popen(["node", "tests/browser/opened.mjs", os.path.abspath("files")],
+                                    cwd=folder, env={**os.environ, "CHROMIUM": browser}, text=True,
+                                    stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+            output = ""
+            for line in seen.stdout:
+                if line == "stop\n":
+                    open("stop", "w").close()
+                elif line == "replace\n":
+                    shutil.copy(GPT, "new.mled")
+                    os.replace("new.mled", "growing.mled")
+                output += line
+            equal(seen.wait(timeout=60), 0, "in the browser", output)
+    finally:
+        growing.kill()
+        growing.wait()
 
 
 def test_many_requests_at_once():

@@ -13,9 +13,12 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "command_query.h"
 #include "guard.h"
+#include "private_folder.h"
+#include "served_files.h"
 
 static const char *const files[] = {"/tmp/a b.mled", "-x.mled"};
 
@@ -137,12 +140,58 @@ static void test_refused(void **state)
     ml_command_query_release(&query);
 }
 
+/* ---- Files ------------------------------------------------------------------- */
+
+static void test_numbers_of_files(void **state)
+{
+    static struct ml_served_files served;
+
+    (void)state;
+    ml_served_files_init(&served);
+    assert_int_equal(ml_served_files_add(&served, NULL, NULL, true), 0);
+    assert_int_equal(ml_served_files_add(&served, "/a/b.mled", NULL, true), 1);
+    assert_int_equal(ml_served_files_add(&served, "/a/c.mled", "shown", false), 2);
+    assert_null(served.paths[0]);
+    assert_string_equal(served.names[1], "b.mled");
+    assert_string_equal(served.names[2], "shown");
+    for (int i = 3; i < ML_SERVED_FILES_MAX; i++)
+        assert_int_equal(ml_served_files_add(&served, "x", NULL, false), i);
+    assert_int_equal(ml_served_files_add(&served, "x", NULL, false), -ENOSPC);
+    ml_served_files_release(&served);
+}
+
+static void test_private_places(void **state)
+{
+    static const struct {
+        const char *name, *expected;
+    } cases[] = {{"a.pickle", "/0/a.pickle"},
+                 {"../../etc/passwd", "/1/_._.._etc_passwd"},
+                 {"-rf", "/2/_rf"},
+                 {"", "/3/_"}};
+    struct ml_private_folder folder = {0};
+    char path[PATH_MAX];
+    struct stat info;
+
+    (void)state;
+    assert_int_equal(ml_private_folder_make(&folder, NULL), 0);
+    assert_int_equal(stat(folder.path, &info), 0);
+    assert_int_equal(info.st_mode & 0777, 0700);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        assert_int_equal(ml_private_folder_place(&folder, cases[i].name, path, NULL), 0);
+        assert_string_equal(path + strlen(folder.path), cases[i].expected);
+    }
+    strcpy(path, folder.path);
+    ml_private_folder_remove(&folder);
+    assert_int_equal(stat(path, &info), -1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_addresses), cmocka_unit_test(test_tokens),
-        cmocka_unit_test(test_command),   cmocka_unit_test(test_quotes),
-        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_addresses),      cmocka_unit_test(test_tokens),
+        cmocka_unit_test(test_command),        cmocka_unit_test(test_quotes),
+        cmocka_unit_test(test_refused),        cmocka_unit_test(test_numbers_of_files),
+        cmocka_unit_test(test_private_places),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

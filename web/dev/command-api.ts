@@ -29,6 +29,11 @@ function listFiles(): string {
   return JSON.stringify({ files: list });
 }
 
+function stateOf(id: string | null): string {
+  const { size, mtimeMs, ino } = statSync(files[Number(id)] ?? '');
+  return JSON.stringify({ bytes: size, modified_ns: Math.round(mtimeMs * 1e6), inode: ino, recording: false });
+}
+
 function commandLine(verb: string, query: URLSearchParams): string[] {
   const given = [...query].filter(([name]) => name !== 'file');
   const options = given.map(([name, value]) => (value === '' ? `--${name}` : `--${name}=${value}`));
@@ -55,6 +60,7 @@ function answer(request: IncomingMessage, response: ServerResponse, next: () => 
 
   if (!url.pathname.startsWith('/api/')) next();
   else if (verb === 'files') send(response, 200, listFiles());
+  else if (verb === 'state') send(response, 200, stateOf(url.searchParams.get('file')));
   else if (verbs.has(verb)) run(verb, url.searchParams, response);
   else send(response, 404, JSON.stringify({ error: `there is no view '${verb}'` }));
 }

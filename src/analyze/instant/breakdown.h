@@ -19,6 +19,9 @@ enum ml_key {
     ML_KEY_PHASE,
     ML_KEY_THREAD,
     ML_KEY_STACK,
+    ML_KEY_FUNCTION, /* of the frame that made the request, as the next two */
+    ML_KEY_FILE,
+    ML_KEY_LIBRARY,
     ML_KEY_LINE, /* of the program's own Python code */
     ML_KEY_DEVICE,
     ML_KEY_SPACE,
@@ -27,7 +30,8 @@ enum ml_key {
 };
 
 #define ML_KEY_WORDS                                                                               \
-    "module, category, label, scope, class, phase, thread, stack, line, device, space or process"
+    "module, category, label, scope, class, phase, thread, stack, function, file, library, line, " \
+    "device, space or process"
 
 /* "module". */
 const char *ml_key_name(enum ml_key key);

@@ -7,10 +7,12 @@
 #include <errno.h>
 #include <string.h>
 
+#include "asking_frame.h"
 #include "defs.h"
 #include "event_names.h"
 #include "scope_path.h"
 #include "stack_view.h"
+#include "text.h"
 
 #define STACK_FRAMES 3 /* in a stack's name, from the frame that made the request outwards */
 #define BETWEEN_FRAMES " < "
@@ -18,7 +20,8 @@
 static const char *const names[] = {
     [ML_KEY_MODULE] = "module", [ML_KEY_CATEGORY] = "category", [ML_KEY_LABEL] = "label",
     [ML_KEY_SCOPE] = "scope",   [ML_KEY_CLASS] = "class",       [ML_KEY_PHASE] = "phase",
-    [ML_KEY_THREAD] = "thread", [ML_KEY_STACK] = "stack",       [ML_KEY_LINE] = "line",
+    [ML_KEY_THREAD] = "thread", [ML_KEY_STACK] = "stack",       [ML_KEY_FUNCTION] = "function",
+    [ML_KEY_FILE] = "file",     [ML_KEY_LIBRARY] = "library",   [ML_KEY_LINE] = "line",
     [ML_KEY_DEVICE] = "device", [ML_KEY_SPACE] = "space",       [ML_KEY_PROCESS] = "process",
 };
 
@@ -134,6 +137,9 @@ int64_t ml_key_of(enum ml_key key, const struct ml_replay *replay, struct ml_mod
     case ML_KEY_PHASE: return phase_of(modules, block->scope);
     case ML_KEY_THREAD: return ml_block_thread(block);
     case ML_KEY_STACK: return block->stack;
+    case ML_KEY_FUNCTION: return ml_asking_function(replay->trace, block->stack);
+    case ML_KEY_FILE: return ml_asking_file(replay->trace, block->stack);
+    case ML_KEY_LIBRARY: return ml_asking_library(replay->trace, block->stack);
     case ML_KEY_LINE: return ml_own_line(replay->trace, block->stack);
     case ML_KEY_DEVICE: return space->device;
     case ML_KEY_SPACE: return space->number;
@@ -192,17 +198,13 @@ static const char *space_text(const struct ml_trace *trace, uint32_t number, str
 
 static int put_frame(struct ml_buf *text, const struct ml_frame_view *frame)
 {
-    const char *library = frame->library ? strrchr(frame->library, '/') : NULL;
-
     if (!frame->function)
-        return ml_buf_printf(text, "%s+0x%llx",
-                             library          ? library + 1
-                             : frame->library ? frame->library
-                                              : "?",
+        return ml_buf_printf(text, "%s+0x%llx", frame->library ? ml_base_name(frame->library) : "?",
                              (unsigned long long)frame->offset);
     if (!frame->file)
         return ml_buf_puts(text, frame->function);
-    return ml_buf_printf(text, "%s (%s:%u)", frame->function, frame->file, frame->line);
+    return ml_buf_printf(text, "%s (%s:%u)", frame->function,
+                         frame->has_offset ? ml_base_name(frame->file) : frame->file, frame->line);
 }
 
 const char *ml_stack_key_text(const struct ml_trace *trace, uint32_t number, size_t also,
@@ -279,7 +281,10 @@ const char *ml_key_text(enum ml_key key, const struct ml_replay *replay,
     case ML_KEY_MODULE: return ml_module_title(modules, number, arena);
     case ML_KEY_CATEGORY: return ml_category_name(number);
     case ML_KEY_CLASS:
+    case ML_KEY_FILE:
+    case ML_KEY_LIBRARY:
     case ML_KEY_LABEL: return string_text(trace, number, arena);
+    case ML_KEY_FUNCTION: return ml_function_text(trace, number, arena);
     case ML_KEY_SCOPE: return ml_scope_path_dup(trace, number, arena);
     case ML_KEY_PHASE: return ml_phase_name((enum ml_phase)number);
     case ML_KEY_THREAD: return thread_text(trace, number, arena);

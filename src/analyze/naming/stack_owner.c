@@ -9,6 +9,7 @@
 
 #include "compiler.h"
 #include "defs.h"
+#include "text.h"
 
 #define DRIVER "CUDA driver"
 #define DELETED " (deleted)" /* suffix that the kernel adds to the path of a program */
@@ -71,16 +72,9 @@ static const struct owner owners[] = {
     {PATH, "-packages/torch/", "PyTorch", false},
 };
 
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-
-    return slash ? slash + 1 : path;
-}
-
 static const struct owner *find(const char *path)
 {
-    const char *base = base_name(path);
+    const char *base = ml_base_name(path);
 
     for (size_t i = 0; i < ML_ARRAY_SIZE(owners); i++) {
         const struct owner *o = &owners[i];
@@ -106,16 +100,40 @@ static int64_t library_of(const struct ml_trace *trace, uint32_t stack)
     return known ? frame->library : -1;
 }
 
-static bool asks(const struct ml_trace *trace, int64_t library)
+/* Functions of C++ and Rust that only pass a request for memory on. */
+static bool is_allocator(const struct ml_trace *trace, const struct ml_frame *frame)
 {
+    static const char *const names[] = {"operator new",
+                                        "_Znw",
+                                        "_Zna",
+                                        "std::__new_allocator<",
+                                        "__gnu_cxx::new_allocator<",
+                                        "std::allocator<",
+                                        "std::allocator_traits<",
+                                        "alloc::alloc::",
+                                        "<alloc::alloc::Global",
+                                        "__rust_alloc",
+                                        "__rustc::__rust_alloc"};
+    const char *function = ml_trace_string(trace, frame->function, NULL);
+
+    for (size_t i = 0; frame->function && i < ML_ARRAY_SIZE(names); i++)
+        if (!strncmp(function, names[i], strlen(names[i])))
+            return true;
+    return false;
+}
+
+static bool asks(const struct ml_trace *trace, uint32_t stack)
+{
+    int64_t library = library_of(trace, stack);
     const struct owner *owner = library < 0 ? NULL : find(path_of(trace, (uint32_t)library));
 
-    return library >= 0 && !(owner && owner->passes_on);
+    return library >= 0 && !(owner && owner->passes_on) &&
+           !is_allocator(trace, ml_trace_frame(trace, ml_trace_stack(trace, stack)->frame));
 }
 
 uint32_t ml_stack_asker(const struct ml_trace *trace, uint32_t stack)
 {
-    while (stack && !asks(trace, library_of(trace, stack)))
+    while (stack && !asks(trace, stack))
         stack = ml_trace_stack(trace, stack)->caller;
     return stack;
 }
@@ -124,7 +142,7 @@ const char *ml_library_owner(const struct ml_trace *trace, uint32_t library, cha
 {
     const char *path = path_of(trace, library);
     const struct owner *owner = find(path);
-    const char *base = base_name(path);
+    const char *base = ml_base_name(path);
     size_t len = strlen(base);
     size_t suffix = strlen(DELETED);
 

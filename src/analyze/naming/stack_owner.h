@@ -14,8 +14,8 @@
 
 /* The owner of the frame that made the request: "cuBLAS", "PyTorch", or the base name of an
  * unknown library or program. The driver, the CUDA runtime, libc, libffi and memledger itself
- * only pass a call on. "CUDA driver" if the stack contains nothing else, "unknown" for stack 0
- * and if no frame's library is known.
+ * only pass a call on, and so do operator new and the allocators of C++ and Rust. "CUDA driver" if
+ * the stack contains nothing else, "unknown" for stack 0 and if no frame's library is known.
  * @buf    used if the name must be built; a name longer than `room` is cut
  * @return a string in buf or in the trace */
 const char *ml_stack_owner(const struct ml_trace *trace, uint32_t stack, char *buf, size_t room);

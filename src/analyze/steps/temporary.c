@@ -13,6 +13,7 @@
 #include "classify.h"
 #include "step_track.h"
 #include "text.h"
+#include "thread_counts.h"
 
 /* Parallel to the entries of the live table. */
 struct birth {
@@ -32,10 +33,7 @@ struct pass {
     const struct ml_temporary_opts *opts;
     struct ml_temporary *ret;
     ML_VEC(struct birth) births;
-    ML_VEC(uint64_t) counts; /* allocations, by index of thread */
-    struct ml_map threads;   /* number -> index: a file may give threads any numbers */
-    uint32_t last_thread;    /* the latest lookup */
-    size_t last_index;
+    struct ml_thread_counts threads;
     ML_VEC(struct sum) list; /* by group, until sorted */
     struct ml_step_track track;
     bool inside;    /* in the requested step */
@@ -47,7 +45,7 @@ bool ml_temporary_parse(const char *text, struct ml_temporary_limit *ret)
 {
     char *end;
 
-    *ret = (struct ml_temporary_limit){.allocations = 1};
+    *ret = ML_TEMPORARY_LIMIT;
     if (!text)
         return true;
     if (text[0] != '\0' && strspn(text, "0123456789") == strlen(text)) {
@@ -61,21 +59,6 @@ bool ml_temporary_parse(const char *text, struct ml_temporary_limit *ret)
 
 /* ---- Allocations and frees --------------------------------------------- */
 
-/* The number of allocations of the thread. @return NULL: out of memory */
-static uint64_t *count_of(struct pass *p, uint32_t thread)
-{
-    uint64_t index = p->counts.len;
-
-    if (p->counts.len > 0 && thread == p->last_thread)
-        return &p->counts.items[p->last_index];
-    if (!ml_map_get(&p->threads, thread, &index) &&
-        (ml_vec_push(&p->counts, 0) < 0 || ml_map_put(&p->threads, thread, index) < 0))
-        return NULL;
-    p->last_thread = thread;
-    p->last_index = index;
-    return &p->counts.items[index];
-}
-
 static bool is_looked_at(const struct pass *p, const struct ml_block *block)
 {
     const struct ml_replay_space *space = &p->replay.spaces.items[block->space];
@@ -88,7 +71,7 @@ static void on_open(void *ctx, const struct ml_block *block)
 {
     struct pass *p = ctx;
     size_t index = (size_t)(block - p->replay.blocks.items);
-    uint64_t *count = count_of(p, ml_block_thread(block));
+    uint64_t *count = ml_thread_count(&p->threads, ml_block_thread(block));
 
     while (count && p->births.len <= index)
         if (ml_vec_push(&p->births, (struct birth){0}) < 0)
@@ -146,7 +129,7 @@ static void on_close(void *ctx, const struct ml_block *block, const struct ml_ev
         return;
     birth = &p->births.items[index];
     birth->counted = false;
-    count = count_of(p, ml_block_thread(block));
+    count = ml_thread_count(&p->threads, ml_block_thread(block));
     if (!count)
         p->failed = -ENOMEM;
     else if (limit->by_time ? life_ns > limit->ns : *count - birth->count > limit->allocations)
@@ -333,8 +316,7 @@ int ml_temporary(const struct ml_trace *trace, const struct ml_temporary_opts *o
     ml_block_groups_release(&p.groups);
     ml_replay_release(&p.replay);
     ml_vec_release(&p.births);
-    ml_vec_release(&p.counts);
-    ml_map_release(&p.threads);
+    ml_thread_counts_release(&p.threads);
     ml_vec_release(&p.list);
     return r;
 }

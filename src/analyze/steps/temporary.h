@@ -18,6 +18,13 @@ struct ml_temporary_limit {
     uint64_t allocations; /* else: the most allocations of its thread before its free */
 };
 
+/* Without --within: at most one other allocation of the thread, as in memray. */
+#define ML_TEMPORARY_LIMIT                                                                         \
+    (struct ml_temporary_limit)                                                                    \
+    {                                                                                              \
+        .allocations = 1                                                                           \
+    }
+
 /* "3": a number of allocations; "20us", "1ms": a time. @return whether it is one of these */
 bool ml_temporary_parse(const char *text, struct ml_temporary_limit *ret);
 

@@ -10,6 +10,7 @@
 extern const struct ml_verb ml_verb_run;
 extern const struct ml_verb ml_verb_collect; /* hidden */
 extern const struct ml_verb ml_verb_import;
+extern const struct ml_verb ml_verb_symbolize;
 extern const struct ml_verb ml_verb_summary;
 extern const struct ml_verb ml_verb_ledger;
 extern const struct ml_verb ml_verb_tree;

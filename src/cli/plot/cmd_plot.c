@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "costs.h"
 #include "dictionary_option.h"
 #include "plot_pictures.h"
 #include "say.h"
@@ -26,7 +27,7 @@ static const struct ml_plot_kind kinds[] = {
 static const char *const kind_names[] = {"timeline", "bars",      "categories", "flame",
                                          "icicle",   "lifetimes", "segments",   NULL};
 static const char *const axes_names[] = {"same", "each", NULL}; /* enum ml_plot_axes */
-static const char *const by_names[] = {"category", "module", "device", NULL};
+static const char *const by_names[] = {"category", "module", "device", "stack", "callers", NULL};
 
 static const struct ml_option options[] = {
     {.name = "output",
@@ -55,7 +56,16 @@ static const struct ml_option options[] = {
      .offset = offsetof(struct ml_plot_cmd_opts, by),
      .value_name = "KEY",
      .choices = by_names,
-     .help = "stack the timeline of one run by category (default), module or device",
+     .help = "timeline: stack by category (default), module or device; flame, icicle: by module, "
+             "stack, or from allocations to their callers",
+     .no_env = true},
+    {.name = "of",
+     .type = ML_OPT_CHOICE,
+     .offset = offsetof(struct ml_plot_cmd_opts, of),
+     .value_name = "WHAT",
+     .choices = ml_cost_words,
+     .help = "flame, icicle by stack: bytes at the peak (default), leaked, allocated, temporary, "
+             "or calls",
      .no_env = true},
     ML_OPTION_AT,
     ML_OPTION_DEVICE,
@@ -208,6 +218,26 @@ static int check_json(const struct ml_plot_pictures *p)
     return -1;
 }
 
+/* Whether the picture is one of calls, or may be. */
+static bool may_show_calls(const struct ml_plot_pictures *p)
+{
+    return p->kind->draw == ml_draw_flame || p->kind->draw == ml_draw_icicle;
+}
+
+static int check_by(const struct ml_plot_pictures *p)
+{
+    int by = p->opts->by;
+    bool calls = by == ML_PLOT_BY_STACK || by == ML_PLOT_BY_CALLERS;
+
+    if (calls && !may_show_calls(p))
+        return ml_verb_usage_error(&ml_verb_plot, "--by %s is for --kind flame or icicle",
+                                   by_names[by]);
+    if (p->opts->of != ML_COST_LIVE && (!may_show_calls(p) || by == ML_PLOT_BY_MODULE))
+        return ml_verb_usage_error(&ml_verb_plot,
+                                   "--of is for --kind flame or icicle --by stack or callers");
+    return -1;
+}
+
 static int check(struct ml_plot_pictures *p)
 {
     const struct ml_plot_cmd_opts *opts = p->opts;
@@ -239,7 +269,9 @@ static int check(struct ml_plot_pictures *p)
                                    "categories --grid");
     if (opts->gross && opts->instant.at)
         return ml_verb_usage_error(&ml_verb_plot, "--gross covers the whole run; leave out --at");
-    status = check_json(p);
+    status = check_by(p);
+    if (status < 0)
+        status = check_json(p);
     if (status < 0)
         status = check_baseline(p);
     if (status >= 0)

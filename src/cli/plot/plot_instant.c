@@ -13,7 +13,43 @@ static struct ml_snapshot_opts instant_of(const struct ml_plot_request *q)
     return (struct ml_snapshot_opts){.at = q->at, .device = q->opts->instant.device};
 }
 
-static int draw_tree(const struct ml_plot_request *q, struct ml_canvas *canvas, bool icicle)
+/* Modules if there are any, unless calls are requested. */
+static bool shows_calls(const struct ml_plot_request *q)
+{
+    switch (q->opts->by) {
+    case ML_PLOT_BY_STACK:
+    case ML_PLOT_BY_CALLERS: return true;
+    case ML_PLOT_BY_CATEGORY:
+        return q->opts->of != ML_COST_LIVE ||
+               (ml_trace_scopes(q->traces[0]) <= 1 && ml_trace_stacks(q->traces[0]) > 1);
+    default: return false;
+    }
+}
+
+static int draw_calls(const struct ml_plot_request *q, struct ml_canvas *canvas, bool icicle)
+{
+    struct ml_call_tree_opts opts = {
+        .snapshot = instant_of(q),
+        .limit = ML_TEMPORARY_LIMIT,
+        .of = (enum ml_cost)q->opts->of,
+        .callers = q->opts->by == ML_PLOT_BY_CALLERS,
+        .min_percent = ML_FLAME_MIN_PERCENT,
+    };
+    struct ml_error err = {0};
+    struct ml_call_tree tree;
+    int r = ml_call_tree(q->traces[0], &opts, &tree, &err);
+
+    if (r == 0 && tree.costs.at.instant.health.empty)
+        r = ml_report_empty(&tree.costs.at.instant.health, q->names[0], &err);
+    if (r == 0) {
+        ml_report_warn(&tree.costs.at.instant.health, NULL);
+        ml_plot_calls(canvas, &tree, icicle, &q->picture);
+    }
+    ml_call_tree_release(&tree);
+    return r < 0 ? ml_report_fail(&err) : ML_EXIT_OK;
+}
+
+static int draw_modules(const struct ml_plot_request *q, struct ml_canvas *canvas, bool icicle)
 {
     struct ml_tree_opts opts = {.snapshot = instant_of(q), .min_percent = ML_FLAME_MIN_PERCENT};
     struct ml_error err = {0};
@@ -28,6 +64,11 @@ static int draw_tree(const struct ml_plot_request *q, struct ml_canvas *canvas, 
     }
     ml_module_tree_release(&tree);
     return r < 0 ? ml_report_fail(&err) : ML_EXIT_OK;
+}
+
+static int draw_tree(const struct ml_plot_request *q, struct ml_canvas *canvas, bool icicle)
+{
+    return shows_calls(q) ? draw_calls(q, canvas, icicle) : draw_modules(q, canvas, icicle);
 }
 
 int ml_draw_flame(const struct ml_plot_request *request, struct ml_canvas *canvas)

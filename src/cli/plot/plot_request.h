@@ -11,7 +11,13 @@
 #include "plot_frame.h"
 
 enum ml_plot_axes { ML_PLOT_AXES_SAME, ML_PLOT_AXES_EACH };
-enum ml_plot_by { ML_PLOT_BY_CATEGORY, ML_PLOT_BY_MODULE, ML_PLOT_BY_DEVICE };
+enum ml_plot_by {
+    ML_PLOT_BY_CATEGORY,
+    ML_PLOT_BY_MODULE,
+    ML_PLOT_BY_DEVICE,
+    ML_PLOT_BY_STACK,
+    ML_PLOT_BY_CALLERS,
+};
 
 struct ml_plot_cmd_opts {
     struct ml_instant_opts instant; /* first, as its option entries require */
@@ -21,6 +27,7 @@ struct ml_plot_cmd_opts {
     int kind;                            /* index of the kind */
     int by;                              /* enum ml_plot_by */
     int axes;                            /* enum ml_plot_axes */
+    int of;                              /* enum ml_cost */
     int64_t width, height, top;
     uint64_t from_ns, to_ns; /* UINT64_MAX: to the end */
     double scale, min_share;

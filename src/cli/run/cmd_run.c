@@ -12,6 +12,8 @@
 
 /* In the order of enum ml_names_mode. */
 static const char *const names_choices[] = {"auto", "off", NULL};
+/* In the order of enum ml_symbolize_mode. */
+static const char *const symbols_choices[] = {"auto", "off", NULL};
 
 static const struct ml_option options[] = {
     {.name = "output",
@@ -57,8 +59,13 @@ static const struct ml_option options[] = {
      .offset = offsetof(struct ml_run_opts, stacks),
      .value_name = "WHAT",
      .choices = ml_stacks_choices,
-     .help =
-         "record the stack of each block: none, python lines, native frames (malloc too), all"},
+     .help = "record the stack of each block: none, python lines, native frames (malloc too), all"},
+    {.name = "symbols",
+     .type = ML_OPT_CHOICE,
+     .offset = offsetof(struct ml_run_opts, symbols),
+     .value_name = "HOW",
+     .choices = symbols_choices,
+     .help = "look up source lines of native stacks at the end: auto, off"},
     {.name = "sample-hz",
      .type = ML_OPT_INT,
      .offset = offsetof(struct ml_run_opts, sample_hz),

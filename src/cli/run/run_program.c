@@ -21,7 +21,9 @@
 #include "options.h"
 #include "output_name.h"
 #include "program_check.h"
+#include "recent_traces.h"
 #include "run_notes.h"
+#include "run_symbols.h"
 #include "say.h"
 
 /* As env(1) and nohup(1): found but not runnable, not found. */
@@ -252,6 +254,12 @@ static int search_code(int r)
     return r == -EACCES ? EXIT_NOT_RUNNABLE : ML_EXIT_FAILURE;
 }
 
+static bool wants_symbols(const struct run *run)
+{
+    return run->opts->symbols == ML_SYMBOLIZE_AUTO && run->opts->stacks >= ML_STACKS_NATIVE &&
+           run->collector_ended && !WIFSIGNALED(run->collector_status);
+}
+
 int ml_run_program(const struct ml_run_opts *opts, char **argv)
 {
     struct run state = {.opts = opts}, *run = &state;
@@ -284,7 +292,10 @@ int ml_run_program(const struct ml_run_opts *opts, char **argv)
         .collector_killed = run->collector_ended && WIFSIGNALED(run->collector_status),
         .collector_left = run->collector_left ? run->collector : 0,
     };
+    if (wants_symbols(run))
+        ml_run_symbols(run->trace, run->opts->quiet, &run->launch, run->session.page);
     ml_run_note(&result, run->session.page);
+    ml_recent_note(run->trace);
     release(run);
     return ml_launch_exit_code(&run->launch, status);
 }

@@ -16,6 +16,7 @@
 #define ML_RING_BYTES_UNSAID UINT64_MAX
 
 enum ml_names_mode { ML_NAMES_AUTO, ML_NAMES_OFF };
+enum ml_symbolize_mode { ML_SYMBOLIZE_AUTO, ML_SYMBOLIZE_OFF };
 
 /* The options of `memledger run`. */
 struct ml_run_opts {
@@ -30,6 +31,7 @@ struct ml_run_opts {
     int stacks; /* enum ml_stacks_mode */
     uint64_t ring_bytes;
     int64_t sample_hz;
+    int symbols; /* enum ml_symbolize_mode */
     bool sample_only;
 };
 

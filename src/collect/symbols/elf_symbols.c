@@ -137,6 +137,19 @@ static bool open_file(const char *path, const char *build_id, struct elf_file *r
     return false;
 }
 
+int ml_elf_open(const char *path, const char *build_id)
+{
+    struct elf_file f;
+    int fd = -1;
+
+    if (elf_version(EV_CURRENT) != EV_NONE && open_file(path, build_id, &f)) {
+        fd = f.fd;
+        f.fd = -1;
+        close_file(&f);
+    }
+    return fd;
+}
+
 static bool open_debug_file(const char *build_id, struct elf_file *ret)
 {
     char path[sizeof(DEBUG_FILES) + BUILD_ID_TEXT_MAX + 16];

@@ -44,4 +44,8 @@ void ml_elf_symbols(const char *path, const char *build_id, struct ml_elf_query 
                     void (*found)(void *ctx, const struct ml_elf_query *query),
                     void (*beat)(void *ctx), void *ctx);
 
+/* Opens an ELF file if it is a regular file and has that build-id ("": has none).
+ * @return a descriptor, which the caller owns, or -1 */
+int ml_elf_open(const char *path, const char *build_id);
+
 #endif

@@ -248,12 +248,21 @@ struct ml_dict_frame ml_dict_frame_at(const struct ml_dict *d, uint32_t frame)
 
 void ml_dict_symbol(struct ml_dict *d, uint32_t frame, uint32_t function)
 {
+    ml_dict_source(d, frame, function, 0, 0);
+}
+
+void ml_dict_source(struct ml_dict *d, uint32_t frame, uint32_t function, uint32_t file,
+                    uint32_t line)
+{
     if (!has_room(d, 0)) {
         fail(d, -ENOMEM);
         return;
     }
-    emit(d, &(struct ml_def){
-                .tag = ML_DEF_SYMBOL, .id = frame, .fields = {[ML_SYMBOL_FUNCTION] = function}});
+    emit(d, &(struct ml_def){.tag = ML_DEF_SYMBOL,
+                             .id = frame,
+                             .fields = {[ML_SYMBOL_FUNCTION] = function,
+                                        [ML_SYMBOL_FILE] = file,
+                                        [ML_SYMBOL_LINE] = line}});
 }
 
 static void give(struct ml_dict *d, enum ml_def_tag tag, uint32_t id, uint64_t *field,

@@ -90,8 +90,10 @@ bool ml_dict_stack_at(const struct ml_dict *d, uint32_t stack, uint32_t *ret_cal
 uint32_t ml_dict_frames(const struct ml_dict *d);
 struct ml_dict_frame ml_dict_frame_at(const struct ml_dict *d, uint32_t frame);
 
-/* Sets the function of a frame. */
+/* Sets the function of a frame, and its source line; file 0, line 0: unknown. */
 void ml_dict_symbol(struct ml_dict *d, uint32_t frame, uint32_t function);
+void ml_dict_source(struct ml_dict *d, uint32_t frame, uint32_t function, uint32_t file,
+                    uint32_t line);
 
 /* Says what a thread or a process, which are defined, is called from now on: its name, its role. */
 void ml_dict_thread_name(struct ml_dict *d, uint32_t thread, const char *name);

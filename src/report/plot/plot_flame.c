@@ -5,43 +5,18 @@
 #include "plots.h"
 
 #include "category_columns.h"
-
-#define ROW_PX 22
-#define ROW_MIN_PX 8
-#define NARROWEST_PX 0.4 /* narrower boxes are left out */
-#define LETTERS_PX 12
+#include "flame_boxes.h"
 
 struct flame {
+    struct ml_flame_boxes boxes;
     struct ml_canvas *canvas;
     const struct ml_module_tree *tree;
     const struct ml_plot_opts *opts;
-    bool icicle;
-    double left, right, top, row_px;
-    size_t levels; /* with the whole and the categories */
 };
 
 static double width_of(const struct flame *f, uint64_t bytes)
 {
-    return f->tree->all.bytes ? (f->right - f->left) * (double)bytes / (double)f->tree->all.bytes
-                              : 0;
-}
-
-static void draw_box(const struct flame *f, size_t level, double x, double width, struct ml_pen pen,
-                     const char *name, const char *hover)
-{
-    size_t row = f->icicle ? level : f->levels - 1 - level;
-    double y = f->top + (double)row * f->row_px;
-    const struct ml_lettering letters = {.size = LETTERS_PX};
-
-    if (width < NARROWEST_PX)
-        return;
-    pen.hover = hover;
-    pen.stroke = ML_INK_PAPER;
-    pen.width = width < 4 ? 0.3 : 1;
-    ml_draw_box(f->canvas, &pen, x, y, width, f->row_px);
-    if (f->row_px >= LETTERS_PX + 2)
-        ml_draw_text_within(f->canvas, &letters, x + 4, y + f->row_px / 2 + LETTERS_PX * 0.36,
-                            width - 6, name);
+    return ml_flame_width(&f->boxes, bytes);
 }
 
 /* ---- One module -------------------------------------------------------- */
@@ -81,10 +56,10 @@ static void draw_categories(const struct flame *f, const struct ml_tree_row *row
             continue;
         words = ml_category_words(f->canvas, category);
         ml_format_bytes(bytes, (int64_t)own, f->opts->unit);
-        draw_box(f, row->depth + 1, x, width, ml_part_pen(category), words,
-                 ml_canvas_printf(f->canvas, "%s of %s: %s, %.1f %%", words,
-                                  *row->title ? row->title : name_of(f, row), bytes,
-                                  ml_snapshot_percent(&f->tree->at, own)));
+        ml_flame_box(&f->boxes, row->depth + 1, x, width, ml_part_pen(category), words,
+                     ml_canvas_printf(f->canvas, "%s of %s: %s, %.1f %%", words,
+                                      *row->title ? row->title : name_of(f, row), bytes,
+                                      ml_snapshot_percent(&f->tree->at, own)));
         x += width;
     }
 }
@@ -94,7 +69,8 @@ static void draw_row(const struct flame *f, const struct ml_tree_row *row, doubl
     const struct ml_pen pen = {.fill =
                                    (enum ml_ink)(ML_INK_GREY + ML_GREYS_MAX - 1 - row->depth % 2)};
 
-    draw_box(f, row->depth, x, width_of(f, row->all.bytes), pen, name_of(f, row), hover_of(f, row));
+    ml_flame_box(&f->boxes, row->depth, x, width_of(f, row->all.bytes), pen, name_of(f, row),
+                 hover_of(f, row));
     draw_categories(f, row, x + width_of(f, row->all.bytes - row->own.bytes));
 }
 
@@ -106,8 +82,8 @@ static void draw_rows(const struct flame *f)
 {
     ML_VEC(double) next = {0};
 
-    for (size_t i = 0; i <= f->levels + 1; i++)
-        if (ml_vec_push(&next, f->left) < 0)
+    for (size_t i = 0; i <= f->boxes.levels + 1; i++)
+        if (ml_vec_push(&next, f->boxes.left) < 0)
             f->canvas->error = -ENOMEM;
     for (size_t i = 0; i < f->tree->rows.len && f->canvas->error == 0; i++) {
         const struct ml_tree_row *row = &f->tree->rows.items[i];
@@ -140,38 +116,32 @@ static double legend(const struct flame *f, double y)
             .pen = ml_part_pen(category),
         };
     }
-    return ml_legend(f->canvas, entries, count, f->left, f->right, y, true);
+    return ml_legend(f->canvas, entries, count, f->boxes.left, f->boxes.right, y, true);
 }
 
-static void place(struct flame *f, double y)
+/* With the whole and the categories. */
+static size_t levels_of(const struct ml_module_tree *tree)
 {
-    double room;
+    size_t levels = 2;
 
-    f->levels = 2;
-    for (size_t i = 0; i < f->tree->rows.len; i++)
-        if (f->tree->rows.items[i].depth + 2 > f->levels)
-            f->levels = f->tree->rows.items[i].depth + 2;
-    f->top = y;
-    f->row_px = ROW_PX;
-    if (f->opts->height == 0) {
-        f->canvas->height = (unsigned)(y + (double)f->levels * ROW_PX + ML_PLOT_MARGIN_PX);
-        return;
-    }
-    room = ((double)f->opts->height - y - ML_PLOT_MARGIN_PX) / (double)f->levels;
-    f->row_px = room < ROW_MIN_PX ? ROW_MIN_PX : room > 2 * ROW_PX ? 2 * ROW_PX : room;
-    if (!f->icicle)
-        f->top = (double)f->opts->height - ML_PLOT_MARGIN_PX - f->row_px * (double)f->levels;
+    for (size_t i = 0; i < tree->rows.len; i++)
+        if (tree->rows.items[i].depth + 2 > levels)
+            levels = tree->rows.items[i].depth + 2;
+    return levels;
 }
 
 void ml_plot_flame(struct ml_canvas *canvas, const struct ml_module_tree *tree, bool icicle,
                    const struct ml_plot_opts *opts)
 {
-    struct flame f = {.canvas = canvas,
+    struct flame f = {.boxes = {.canvas = canvas,
+                                .opts = opts,
+                                .icicle = icicle,
+                                .total = tree->all.bytes,
+                                .left = ML_PLOT_MARGIN_PX,
+                                .right = (double)opts->width - ML_PLOT_MARGIN_PX},
+                      .canvas = canvas,
                       .tree = tree,
-                      .opts = opts,
-                      .icicle = icicle,
-                      .left = ML_PLOT_MARGIN_PX,
-                      .right = (double)opts->width - ML_PLOT_MARGIN_PX};
+                      .opts = opts};
     const char *instant = ml_frame_instant(canvas, &tree->at, opts->unit);
     const struct ml_pen whole = {.fill = ML_INK_GREY + 5};
     double y = ml_frame_title(canvas, opts, instant);
@@ -179,9 +149,9 @@ void ml_plot_flame(struct ml_canvas *canvas, const struct ml_module_tree *tree, 
 
     canvas->description = ml_canvas_printf(canvas, "Modules by category: %s.", instant);
     y = legend(&f, y + ML_TEXT_PX);
-    place(&f, y - ML_TEXT_PX + 4);
+    ml_flame_place(&f.boxes, levels_of(tree), y - ML_TEXT_PX + 4);
     ml_format_bytes(bytes, (int64_t)tree->all.bytes, opts->unit);
-    draw_box(&f, 0, f.left, f.right - f.left, whole, ml_canvas_printf(canvas, "all: %s", bytes),
-             instant);
+    ml_flame_box(&f.boxes, 0, f.boxes.left, f.boxes.right - f.boxes.left, whole,
+                 ml_canvas_printf(canvas, "all: %s", bytes), instant);
     draw_rows(&f);
 }

@@ -6,6 +6,7 @@
 #ifndef ML_REPORT_PLOTS_H
 #define ML_REPORT_PLOTS_H
 
+#include "call_tree.h"
 #include "grouping.h"
 #include "lifetimes.h"
 #include "module_tree.h"
@@ -44,6 +45,11 @@ void ml_plot_categories(struct ml_canvas *canvas, const struct ml_category_chart
  * module's own memory, by category. The height follows from the depth of the tree unless one is
  * given. */
 void ml_plot_flame(struct ml_canvas *canvas, const struct ml_module_tree *tree, bool icicle,
+                   const struct ml_plot_opts *opts);
+
+/* A figure of a run by call, in the same form: the width of a box is its share, its colour the
+ * library of the function. */
+void ml_plot_calls(struct ml_canvas *canvas, const struct ml_call_tree *tree, bool icicle,
                    const struct ml_plot_opts *opts);
 
 /* The largest blocks as bars from allocation to free. The height follows from the number of

@@ -17,12 +17,15 @@ import zipfile
 
 import harness
 import pypi
+import served_page
 from harness import check, contains, equal, plain
 
 SOURCE = os.environ["TEST_SOURCE"]
 REQUIREMENTS = os.path.join(SOURCE, "scripts", "requirements-wheel.txt")
 FOLDER = os.path.join(os.environ["PYPI_FOLDER"], "wheel")
 BUILD_S = 400
+# The page is built once, not by npm for each wheel.
+PAGE = [f"--config-settings=setup-args=-Dpage={os.environ['BUILT_PAGE']}"] if "BUILT_PAGE" in os.environ else []
 
 
 def clean(env=None):
@@ -42,7 +45,7 @@ def wheel():
     env = clean() | {"PATH": os.path.join(tools, "bin") + ":" + os.environ["PATH"]}
     done = plain(os.path.join(tools, "bin", "pip"), "wheel", "--quiet", "--no-deps",
                  "--no-build-isolation", "--disable-pip-version-check", "--no-index",
-                 "--wheel-dir", out, SOURCE, env=env, timeout=BUILD_S)
+                 "--wheel-dir", out, *PAGE, SOURCE, env=env, timeout=BUILD_S)
     equal(done.returncode, 0, "exit code of pip wheel", done.stdout[-3000:], done.stderr[-3000:])
     (path,) = glob.glob(os.path.join(out, "*.whl"))
     return path
@@ -99,6 +102,16 @@ def test_the_command():
     done = python("import memledger; print(memledger.__version__)")
     contains(command("--version").stdout, done.stdout.strip(), "the package's version")
     contains(command("help", "sampling").stdout, "Sampling", "a page of the documentation")
+
+
+def test_the_page():
+    if not PAGE:
+        raise harness.Skip("this build has no page")
+    command("run", "-q", "-o", "t.mled", "--", "true")
+    (inside,) = glob.glob(os.path.join(installed(), "lib/python3*/site-packages/memledger/bin/memledger"))
+    served_page.check(inside, "t.mled")
+    done = command("export", "--format", "html", "-o", "t.html", "t.mled")
+    equal(done.returncode, 0, "export --format html", done.stderr)
 
 
 def test_recording():

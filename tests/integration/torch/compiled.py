@@ -10,6 +10,7 @@
 import gc
 import json
 import sys
+import types
 
 import torch
 import torch.nn.functional as F
@@ -226,6 +227,21 @@ def case_train_step():
     return losses, model, optimizer
 
 
+def case_nested():
+    """A compiled model in a compiled function, and no optimizer, before which models are named."""
+    model, losses = mlp().to(DEVICE), []
+    compiled = torch.compile(model)
+
+    @torch.compile
+    def step(batch):
+        loss = compiled(batch).square().mean()
+        loss.backward()
+        return loss
+    for _ in range(STEPS):
+        losses.append(step(randn(256, 128)).item())
+    return losses, model, types.SimpleNamespace(state={})
+
+
 def case_autograd():
     """Compiled autograd: the backward pass is captured when it runs."""
     model = mlp().to(DEVICE)
@@ -291,4 +307,5 @@ def main(cases):
     print(json.dumps(told))
 
 
-main([case for case in sys.argv[1:] if case != "--cuda"])
+if __name__ == "__main__":
+    main([case for case in sys.argv[1:] if case != "--cuda"])

@@ -23,7 +23,7 @@ PATIENCE_S = 600
 FOLDER = tempfile.TemporaryDirectory(prefix="memledger-compiled-")
 CACHE = os.environ.get("TEST_COMPILED_CACHE") or os.path.join(FOLDER.name, "cache")
 
-CASES = ["sequential", "gpt", "resnet", "in_place", "function", "optimizer"]
+CASES = ["sequential", "gpt", "resnet", "in_place", "function", "nested", "optimizer"]
 if os.environ.get("TEST_COMPILED") == "all":
     CASES += ["encoder", "graphs", "blocks", "submodule", "train_step", "autograd", "gpt2"]
 

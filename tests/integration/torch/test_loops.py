@@ -9,7 +9,8 @@ import tempfile
 
 import harness
 from block_story import Story
-from harness import check, equal, plain, report, run
+from harness import check, equal, report, run
+from torch_packages import environment
 from torch_support import PYTHON, need_torch, said
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -19,11 +20,11 @@ FOLDER = tempfile.TemporaryDirectory(prefix="memledger-loops-")
 
 
 class Recorded:
-    def __init__(self, program, *words):
+    def __init__(self, program, *words, env=None):
         need_torch()
         self.trace = os.path.join(FOLDER.name, "-".join((program, *words)) + ".mled")
         result = run(PYTHON, os.path.join(HERE, program), *words, trace=self.trace,
-                     options=("-qf",), timeout=PATIENCE_S)
+                     options=("-qf",), timeout=PATIENCE_S, env=env)
         equal(result.code, 0, f"exit code of {program} {words}", result)
         self.told = said(result.out, result)
 
@@ -135,11 +136,7 @@ def test_threads():
 
 def test_lightning():
     """As many steps as the trainers count; the batch and the dataset are inputs."""
-    need_torch()
-    if plain(PYTHON, "-c", "import lightning").returncode:
-        raise harness.Skip(f"{PYTHON} has no Lightning; set TORCH_PYTHON to one that has",
-                           machine=True)
-    record = recorded("lightning_loops.py")
+    record = Recorded("lightning_loops.py", env=environment("lightning"))
     equal(len(record.steps["steps"]), sum(record.told["global_steps"]), "steps")
     below = [path for path in record.scopes() if path[:1] == ("optimizer",) and "encoder.0" in path]
     equal(below, [], "modules below the optimizer")

@@ -9,8 +9,8 @@ import tempfile
 
 import harness
 from harness import check, equal, report, run
+from torch_packages import environment
 from torch_support import PYTHON, said
-from transformers_support import environment
 
 PROGRAM = os.path.join(os.path.dirname(os.path.abspath(__file__)), "serving.py")
 CASES = ["beam", "static", "tuples", "encoder_and_decoder", "prompt_copied", "server", "two_models",
@@ -24,7 +24,7 @@ FOLDER = tempfile.TemporaryDirectory()  # traces for all of the functions below
 class Record:
     def __init__(self, case):
         self.trace = os.path.join(FOLDER.name, f"{case}.mled")
-        result = run(PYTHON, PROGRAM, case, trace=self.trace, env=environment(),
+        result = run(PYTHON, PROGRAM, case, trace=self.trace, env=environment("transformers"),
                      options=["-qf", "--sample-hz", "0"])
         equal(result.code, 0, f"exit code of {case}", result)
         self.held = said(result.out, result)

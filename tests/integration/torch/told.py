@@ -36,8 +36,11 @@ def in_one(pairs):
 
 
 def states(model, optimizer):
-    """Optimizer state as `parameter.slot`; lists of tensors have one name."""
+    """Optimizer state as `parameter.slot`, that of LBFGS, which belongs to all parameters, as
+    `LBFGS.slot`; lists of tensors have one name."""
     names = {p: n for n, p in model.named_parameters()}
+    if isinstance(optimizer, torch.optim.LBFGS):
+        names = dict.fromkeys(names, "LBFGS")
     for parameter, slots in optimizer.state.items():
         for slot, value in slots.items():
             for tensor in value if isinstance(value, list) else [value]:

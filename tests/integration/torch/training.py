@@ -3,8 +3,8 @@
 #     training.py CASE [FILE]
 #
 # prints one line of JSON: what a test must find in the trace. `bare`: not under which
-# name; `inlined`: modules are compiled away; `replaced`: optimizer state that has no
-# names. Into FILE goes which modules were called, found out by hooks, so in a run
+# name; `inlined`: modules are compiled away; `replaced`: state that comes and goes within
+# a step. Into FILE goes which modules were called, found out by hooks, so in a run
 # that is not recorded. Ends without tearing anything down, so that what is alive
 # then is alive at the trace's end. TRAINING_DEVICE: where the four networks are
 # trained, "cpu" unless it says "cuda".
@@ -321,7 +321,6 @@ def case_lbfgs():
     losses = [optimizer.step(closure).item() for _ in range(STEPS)]
     outside()
     KEPT.append((model, optimizer, x, y))
-    # Its state is lists, and tensors that are replaced in each step.
     return {"losses": losses, "outside": 1, "replaced": True, **told.contents(model, optimizer)}
 
 

@@ -1,25 +1,12 @@
-/* Asks the server for the output of a command. Answers are kept, since a trace does not change.
+/* Asks the server for the output of a command, or an exported page itself. Answers are kept, since a
+ * trace does not change.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+import { ApiError, type Answer, type Query } from './answer';
+import { embeddedAnswer, excerptOfPage } from './embedded';
 
-export type Query = readonly (readonly [string, string])[];
-
-/* An answer with the command line that prints the same numbers. */
-export interface Answer<T> {
-  data: T;
-  command: string;
-}
-
-/* The server's or the command's own words. */
-export class ApiError extends Error {
-  constructor(
-    message: string,
-    readonly status: number,
-  ) {
-    super(message);
-  }
-}
+export { ApiError, type Answer, type Query };
 
 const keptMax = 60;
 const kept = new Map<string, Promise<Answer<unknown>>>();
@@ -41,12 +28,22 @@ async function errorOf(response: Response): Promise<ApiError> {
   return new ApiError(text.replace(/^memledger: /, ''), response.status);
 }
 
-async function load(path: string): Promise<Answer<unknown>> {
-  const response = await fetch(path, { credentials: 'same-origin' }).catch(() => {
+async function load(verb: string, query: Query): Promise<Answer<unknown>> {
+  const embedded = await excerptOfPage();
+  return embedded ? embeddedAnswer(embedded, verb, query) : loadFromServer(apiPath(verb, query));
+}
+
+async function respond(path: string, init: RequestInit = {}): Promise<Response> {
+  const response = await fetch(path, { credentials: 'same-origin', ...init }).catch(() => {
     throw new ApiError('memledger view does not answer: start it again and open the address that it prints', 0);
   });
 
   if (!response.ok) throw await errorOf(response);
+  return response;
+}
+
+async function loadFromServer(path: string): Promise<Answer<unknown>> {
+  const response = await respond(path);
   const command = headerText(response.headers.get('X-Memledger-Command') ?? '');
   return { data: await response.json(), command };
 }
@@ -62,10 +59,20 @@ export function ask<T>(verb: string, query: Query = []): Promise<Answer<T>> {
   let answer = kept.get(path);
 
   if (!answer) {
-    answer = load(path);
+    answer = load(verb, query);
     kept.set(path, answer);
     answer.catch(() => kept.delete(path));
     forgetOldest();
   }
   return answer as Promise<Answer<T>>;
+}
+
+/* Asks the server itself, not a command; such answers change and are not kept. */
+export async function askServer<T>(verb: string, query: Query, init: RequestInit = {}): Promise<T> {
+  return (await (await respond(apiPath(verb, query), init)).json()) as T;
+}
+
+/* After a change of a trace. */
+export function forgetAnswers(): void {
+  kept.clear();
 }

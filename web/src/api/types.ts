@@ -11,6 +11,16 @@ export interface TraceFile {
   name: string;
   path: string;
   bytes: number | null;
+  modified_ns?: number | null;
+  listed?: boolean; // a recent one, which was not opened
+}
+
+/* A trace as a file: cheap to ask for. */
+export interface FileState {
+  bytes: number;
+  modified_ns: number;
+  inode: number;
+  recording: boolean;
 }
 
 /* Problems of a trace; every report has them. */

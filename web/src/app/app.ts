@@ -2,16 +2,18 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-import { ask } from '../api/client';
+import { ask, forgetAnswers } from '../api/client';
+import { excerptOfPage } from '../api/embedded';
+import { listFiles, sendFile, type Change } from '../api/files';
 import { fileQuery } from '../api/filters';
-import type { Summary, TraceFile } from '../api/types';
+import type { FileState, Summary, TraceFile } from '../api/types';
 import { BlocksView } from '../blocks/view';
 import { button, h } from '../dom/element';
 import { replaceContent } from '../dom/focus';
 import { Latest } from '../dom/latest';
-import { failure, nothing } from '../dom/notice';
+import { failure } from '../dom/notice';
 import { Tabs } from '../dom/tabs';
-import type { State, View } from '../state/state';
+import { initialState, type State, type View } from '../state/state';
 import type { Store } from '../state/store';
 import { onThemeChange } from '../theme/theme';
 import { TimelineView } from '../timeline/view';
@@ -23,8 +25,12 @@ import { processesView } from '../views/processes';
 import { stacksView } from '../views/stacks';
 import { stepsView } from '../views/steps';
 import { summaryView } from '../views/summary';
+import { takeDrops } from './drop';
+import { excerptNotice } from './excerpt-notice';
+import { Follower } from './follow';
 import { header } from './header';
 import { listenForMoments } from './moment-keys';
+import { startPage } from './start-page';
 
 const tabs: readonly { name: View; text: string }[] = [
   { name: 'timeline', text: 'Timeline' },
@@ -57,8 +63,11 @@ export class App {
   private readonly latest = new Latest(this.main);
   private readonly tabs: Tabs<View>;
   private readonly timeline: TimelineView;
+  private readonly follower = new Follower((change, state) => this.follow(change, state), (error) => this.lose(error));
   private readonly blocks: BlocksView;
   private files: readonly TraceFile[] = [];
+  private shown = -1; // the file whose header is on the page
+  private isEmbedded = false;
 
   constructor(private readonly store: Store) {
     this.tabs = new Tabs('Views', tabs, 'main', (view) => store.update({ view }));
@@ -72,15 +81,53 @@ export class App {
   }
 
   async start(): Promise<void> {
+    const excerpt = await excerptOfPage();
+
     try {
-      const { data } = await ask<{ files: TraceFile[] }>('files');
-      this.files = data.files;
+      this.files = await listFiles();
     } catch (error) {
       this.main.replaceChildren(failure(error));
       return;
     }
+    this.isEmbedded = excerpt !== null;
+    if (excerpt) place('notices').before(excerptNotice(excerpt));
+    else takeDrops((file) => void this.take(file));
     this.show();
-    if (this.files.length > 0) await this.openFile();
+    await this.openFile();
+  }
+
+  private file(): TraceFile | undefined {
+    return this.files.find(({ id }) => id === this.store.state.file);
+  }
+
+  /* A file that was dropped or chosen: the server stores it and imports it if it is no trace. */
+  private async take(file: File): Promise<void> {
+    const notices = place('notices');
+
+    notices.replaceChildren(h('p', { class: 'health', role: 'status' }, `Reading ${file.name} …`));
+    try {
+      const id = await sendFile(file);
+      this.files = await listFiles();
+      notices.replaceChildren();
+      this.store.update({ ...initialState, file: id });
+    } catch (error) {
+      notices.replaceChildren(failure(error));
+    }
+  }
+
+  /* The file has changed: everything is asked for again. */
+  private async follow(change: Change, state: FileState): Promise<void> {
+    const status = place('recording');
+
+    status.textContent = state.recording ? 'recording' : change === 'replaced' ? 'The file has changed: this is its new content.' : '';
+    forgetAnswers();
+    await this.openFile();
+    if (this.store.state.view === 'timeline') await this.timeline.load();
+    else this.show();
+  }
+
+  private lose(error: unknown): void {
+    place('recording').textContent = error instanceof Error ? error.message : String(error);
   }
 
   /* The link would replace the state in the address. */
@@ -111,10 +158,16 @@ export class App {
   /* The header is complete once the summary names devices and processes. */
   private async openFile(): Promise<void> {
     const { state } = this.store;
-    const file = this.files.find(({ id }) => id === state.file);
+    const file = this.file();
 
     document.title = file ? `${file.name} – memledger` : 'memledger';
-    this.showHeader(null, []);
+    if (!file) return;
+    if (!this.isEmbedded) this.follower.follow(state.file);
+    if (this.shown !== state.file) {
+      this.showHeader(null, []);
+      place('recording').textContent = '';
+    }
+    this.shown = state.file;
     try {
       const { data } = await ask<Summary>('summary', fileQuery('summary', state));
       if (this.store.state.file === state.file) this.showHeader(data, this.healthOf(data));
@@ -144,11 +197,9 @@ export class App {
 
     this.tabs.select(state.view);
     this.main.setAttribute('aria-labelledby', `tab-${state.view}`);
-    if (this.files.length === 0) {
-      this.main.replaceChildren(nothing('No trace is open. Start it with one: memledger view FILE.mled'));
-    } else {
-      void this.showView(state.view);
-    }
+    document.body.classList.toggle('without-file', !this.file());
+    if (this.file()) void this.showView(state.view);
+    else this.main.replaceChildren(startPage(this.files, (file) => this.store.update({ ...initialState, file }), (file) => void this.take(file)));
   }
 
   /* The timeline asks for as many moments as fit into its width, once it has one. */

@@ -40,7 +40,7 @@ function themeSwitch(): HTMLElement {
 
 /* @summary  null: the trace cannot be read */
 export function header(store: Store, files: readonly TraceFile[], summary: Summary | null): HTMLElement[] {
-  const traces = files.map((file) => ({ value: String(file.id), text: file.name }));
+  const traces = files.filter((file) => !file.listed || file.id === store.state.file).map((file) => ({ value: String(file.id), text: file.name }));
   const devices = (summary?.by_device ?? []).map(({ device }) => ({ value: device, text: device }));
   // A process that replaced its program has one number and several commands.
   const commands = new Map((summary?.processes ?? []).map(({ pid, command }) => [String(pid), command]));

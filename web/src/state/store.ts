@@ -8,6 +8,15 @@ type Listener = (state: State, changed: ReadonlySet<keyof State>) => void;
 
 const writeDelayMs = 200;
 
+/* A page in a frame of a notebook has no address of its own. */
+function setAddress(how: 'pushState' | 'replaceState', state: State): void {
+  try {
+    history[how](null, '', `#${formatState(state)}`);
+  } catch {
+    // The state is that of the page alone.
+  }
+}
+
 export class Store {
   private current: State;
   private writeTimer = 0;
@@ -32,7 +41,7 @@ export class Store {
 
     if (!next) return;
     this.write();
-    history.pushState(null, '', `#${formatState(next)}`);
+    setAddress('pushState', next);
     this.replace(next);
   }
 
@@ -54,7 +63,7 @@ export class Store {
 
   private write(): void {
     clearTimeout(this.writeTimer);
-    history.replaceState(null, '', `#${formatState(this.current)}`);
+    setAddress('replaceState', this.current);
   }
 
   private replace(next: State): void {

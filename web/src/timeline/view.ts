@@ -69,9 +69,9 @@ export class TimelineView {
 
     this.instant.show();
     try {
-      const [plot, steps] = await Promise.all([this.askPlot(state, null), ask<Steps>('steps', fileQuery('steps', state))]);
+      const [plot, steps] = await Promise.all([this.askPlot(state, null), this.askSteps(state)]);
       if (turn !== this.turn) return;
-      this.begin(plot, steps.data.steps);
+      this.begin(plot, steps);
     } catch (error) {
       if (turn === this.turn) this.fail(error);
     }
@@ -106,6 +106,11 @@ export class TimelineView {
     const span = range ? ([['from', timeOption(range.from)], ['to', timeOption(range.to)]] as const) : [];
 
     return ask<Plot>('plot', fileQuery('plot', state, [['by', state.by], ...span, ['width', String(width)]]));
+  }
+
+  /* The picture is worth showing without them. */
+  private askSteps(state: State): Promise<Step[]> {
+    return ask<Steps>('steps', fileQuery('steps', state)).then(({ data }) => data.steps, () => []);
   }
 
   private begin(plot: Answer<Plot>, steps: Step[]): void {

@@ -1,0 +1,171 @@
+#!/usr/bin/env python3
+# test_symbolize.py: source lines and inlined functions of native stacks: after a run, from separate
+# debug files, on another machine.
+#
+# SPDX-License-Identifier: Apache-2.0
+import functools
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+
+import harness
+from harness import check, contains, equal, plain, report, run
+
+SOURCE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "inlined_callers.cc")
+OPTIONS = ["-q", "-f", "--heap", "--stacks=native", "--sample-hz=0"]
+BYTES = 54321
+
+
+def line_of(mark):
+    with open(SOURCE) as file:
+        return next(i for i, line in enumerate(file, 1) if f"/* {mark} */" in line)
+
+
+INLINED = [("shop::Basket::inner(unsigned long)", line_of("malloc")),
+           ("shop::Basket::middle(unsigned long)", line_of("inner")),
+           ("shop::Basket::outer(unsigned long)", line_of("middle")),
+           ("main", line_of("outer"))]
+
+
+@functools.cache
+def built(*options):
+    folder = tempfile.TemporaryDirectory()
+    path = os.path.join(folder.name, "program")
+    subprocess.run(["c++", "-O2", "-g", "-Wl,--build-id", *options, "-o", path, SOURCE], check=True)
+    return folder, path
+
+
+def build(name, *options):
+    return os.path.abspath(shutil.copy(built(*options)[1], name))
+
+
+def split(program, debug):
+    """Moves the program's debug information to a file of its own."""
+    os.makedirs(os.path.dirname(debug), exist_ok=True)
+    for command in (["objcopy", "--only-keep-debug", program, debug],
+                    ["strip", program]):
+        subprocess.run(command, check=True)
+
+
+def build_id(program):
+    out = subprocess.run(["readelf", "-n", program], check=True, capture_output=True, text=True).stdout
+    return out.split("Build ID: ")[1].split()[0]
+
+
+def frames(trace="t.mled"):
+    for event in report("events", trace, "--kind", "alloc")["events"]:
+        if event["bytes"] == BYTES:
+            return event["stack"]
+    raise harness.Failure(f"no allocation of {BYTES} bytes")
+
+
+def has_lines(trace="t.mled"):
+    found = frames(trace)
+    equal([(f["function"], f.get("line")) for f in found[:len(INLINED)]], INLINED, "frames", found)
+    for frame in found[:len(INLINED)]:
+        equal(os.path.basename(frame["file"]), os.path.basename(SOURCE), "file", frame)
+
+
+def has_no_lines(trace="t.mled"):
+    check(all("line" not in f for f in frames(trace)[:2]), "lines without debug information",
+          frames(trace))
+
+
+def symbolize(*options, trace="t.mled"):
+    done = plain(harness.MEMLEDGER, "symbolize", *options, trace)
+    equal(done.returncode, 0, "symbolize", done.stderr)
+    return done.stderr
+
+
+def test_after_a_run():
+    equal(run(build("program"), options=OPTIONS).code, 0, "the program")
+    has_lines()
+    equal(frames()[len(INLINED)]["library"].rpartition("/")[2], "libc.so.6", "the caller of main")
+    table = plain(harness.MEMLEDGER, "table", "--by", "stack", "t.mled").stdout
+    contains(table, f"(inlined_callers.cc:{line_of('malloc')})", "the table")
+
+
+def test_later_and_again():
+    run(build("program"), options=OPTIONS + ["--symbols=off"])
+    size = os.path.getsize("t.mled")
+    equal(frames()[0]["function"], "shop::Basket::outer(unsigned long)", "the recorded name")
+    has_no_lines()
+    contains(symbolize(), "have a source line", "the note")
+    has_lines()
+    grown = os.path.getsize("t.mled")
+    check(grown > size, "the trace did not grow")
+    symbolize()
+    has_lines()
+    equal(os.path.getsize("t.mled"), grown, "size after the second time")
+    equal(report("summary", "t.mled")["health"]["cut_short"], False, "cut short")
+
+
+def test_elsewhere():
+    """Neither the program nor its debug file is where it was."""
+    program = build("program")
+    run(program, options=OPTIONS + ["--symbols=off"])
+    number = build_id(program)
+    split(program, f"debug/.build-id/{number[:2]}/{number[2:]}.debug")
+    symbolize()
+    has_no_lines()
+    symbolize("--debug-dir", "debug")
+    has_lines()
+    os.makedirs("root" + os.path.dirname(program))
+    shutil.move(program, "root" + program)
+    symbolize("--debug-dir", "debug")
+    has_lines()
+    contains(symbolize(), "is not here, or is another build", "the note")
+    has_no_lines()
+    symbolize("--sysroot", os.path.abspath("root"), "--debug-dir", "debug")
+    has_lines()
+
+
+def test_debuglink():
+    program = build("program")
+    run(program, options=OPTIONS + ["--symbols=off"])
+    split(program, os.path.abspath(".debug/program.debug"))
+    subprocess.run(["objcopy", "--add-gnu-debuglink=.debug/program.debug", program], check=True)
+    symbolize()
+    has_lines()
+
+
+def test_another_build():
+    """Lines of a program that was built again would be wrong."""
+    run(build("program"), options=OPTIONS + ["--symbols=off"])
+    build("program", "-DANOTHER", "-O1")
+    contains(symbolize(), "is not here, or is another build", "the note")
+    has_no_lines()
+
+
+def test_damaged_debug_information():
+    """A library cannot harm the trace."""
+    program = build("program")
+    run(program, options=OPTIONS + ["--symbols=off"])
+    headers = subprocess.run(["readelf", "-SW", program], check=True, capture_output=True,
+                             text=True).stdout
+    row = next(line for line in headers.splitlines() if " .debug_info " in line)
+    offset, size = (int(word, 16) for word in row.partition(".debug_info")[2].split()[2:4])
+    with open(program, "r+b") as file:
+        file.seek(offset + 16)
+        file.write(bytes((i * 37 + 11) % 256 for i in range(size - 16)))
+    symbolize()
+    contains(frames()[0]["function"], "outer", "the name")
+
+
+def test_what_cannot_be_done():
+    with open("empty.mled", "wb"):
+        pass
+    equal(plain(harness.MEMLEDGER, "symbolize", "empty.mled").returncode, 1, "an empty file")
+    run(build("program"), options=OPTIONS + ["--symbols=off"])
+    with open("t.mled", "r+b") as file:
+        file.truncate(os.path.getsize("t.mled") - 40)
+    done = plain(harness.MEMLEDGER, "symbolize", "t.mled")
+    equal(done.returncode, 1, "a truncated file")
+    contains(done.stderr, "no proper end", "the error")
+
+
+harness.main(globals())
