@@ -7,6 +7,11 @@ import { files, json, settled, show } from './viewer.mjs';
 
 const chart = { x: 500, y: 260 }; // in the bands
 
+/* Once the chart shows the steps, it takes clicks and keys. */
+function fitted(page) {
+  return page.waitForFunction(() => document.querySelector('.timeline .toolbar code')?.textContent.includes('--from'));
+}
+
 /* --from and --to of the command above the timeline */
 async function span(page) {
   const text = await page.locator('.timeline .toolbar code').textContent();
@@ -32,20 +37,20 @@ export const timelineChecks = {
     const { steps } = json('steps', files[0]);
 
     await show(page, '');
-    await page.waitForFunction(() => document.querySelector('.timeline .toolbar code')?.textContent.includes('--from'));
-    const fitted = await span(page);
-    assert.ok(fitted[0] <= steps[0].begin_ns && fitted[0] > steps[0].begin_ns / 2);
+    await fitted(page);
+    const before = await span(page);
+    assert.ok(before[0] <= steps[0].begin_ns && before[0] > steps[0].begin_ns / 2);
     await drag(page, 200);
-    await showsFrom(page, fitted[0], false);
+    await showsFrom(page, before[0], false);
     const zoomed = await span(page);
-    assert.ok(zoomed[1] - zoomed[0] < (fitted[1] - fitted[0]) / 2);
+    assert.ok(zoomed[1] - zoomed[0] < (before[1] - before[0]) / 2);
     await page.keyboard.press('0');
-    await showsFrom(page, fitted[0], true);
+    await showsFrom(page, before[0], true);
   },
 
   async 'the legend has the peaks of the bands that plot --json prints'(page) {
     await show(page, '');
-    await page.waitForFunction(() => document.querySelector('.timeline .toolbar code')?.textContent.includes('--from'));
+    await fitted(page);
     await page.mouse.move(5, 5);
     const [from, to] = await span(page);
     const { bands } = json('plot', `--from=${from}ns`, `--to=${to}ns`, '--by=category', files[0]);
@@ -57,6 +62,7 @@ export const timelineChecks = {
 
   async 'a click chooses a moment with the numbers of the command, Shift-click another to compare with'(page) {
     await show(page, '');
+    await fitted(page);
     await page.mouse.click(chart.x, chart.y);
     await page.waitForFunction(() => /at=\d+ns/.test(location.hash));
     const at = page.url().match(/at=(\d+ns)/)[1];
@@ -71,6 +77,7 @@ export const timelineChecks = {
 
   async 'keys go to the peak, the end and the next step'(page) {
     await show(page, '');
+    await fitted(page);
     for (const [key, at] of [['e', /at=end/], ['p', /^#?$/], ['N', /at=step%3A\d+/]]) {
       await page.locator('.chart').focus();
       await page.keyboard.press(key);
