@@ -254,11 +254,10 @@ static int check_unpacked(const struct ml_import_source *s, struct ml_error *err
     if (s->position + s->len <= most)
         return 0;
     ml_format_bytes(size, (int64_t)most, ML_UNIT_AUTO);
-    return ml_error_set(
-        err, -EFBIG,
-        "%s: the first %" PRIu64 " bytes unpack to more than %s: it may be "
-        "crafted to fill the disk; if not, unpack it (gunzip, unzstd) and import that",
-        s->name, s->read_bytes, size);
+    return ml_error_set(err, -EFBIG,
+                        "%s: the first %" PRIu64 " bytes unpack to more than %s: it may be "
+                        "crafted to fill the disk; if not, unpack it with %s and import that",
+                        s->name, s->read_bytes, size, s->zstd ? "unzstd" : "gunzip");
 }
 
 static int read_more(struct ml_import_source *s, size_t want, struct ml_error *err)

@@ -14,14 +14,13 @@
 
 #define LOOK_MS 500
 #define NICENESS 10
-#define EVENT_NS 300                  /* that making them takes, an event */
-#define SHORT_NS UINT64_C(5000000000) /* a time that nobody minds … */
-#define RUN_SHARE 10                  /* … or one in so many of the run's */
+#define EVENT_NS 300 /* that making them takes, an event */
+#define RUN_SHARE 10 /* of the run's time, one part in so many may be spent on them */
 
 static bool is_worth_it(const struct ml_trace_info *info)
 {
     return info->events >= ML_CHECKPOINT_EVENTS &&
-           info->events * EVENT_NS <= ml_max_u64(SHORT_NS, info->end_ns / RUN_SHARE);
+           info->events * EVENT_NS <= info->end_ns / RUN_SHARE;
 }
 
 static bool is_wanted(const char *path, enum ml_checkpoint_use use)

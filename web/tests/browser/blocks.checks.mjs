@@ -59,7 +59,7 @@ export const blocksChecks = {
 
     await show(page, `file=${heap}&view=stacks`);
     await page.getByText(exact(bytes)).waitFor();
-    assert.equal(await page.locator('tbody td').first().getAttribute('title'), exact(groups[0].bytes));
+    await page.locator('tbody tr').first().locator(`td[title="${exact(groups[0].bytes)}"]`).waitFor();
     await page.locator('canvas.icicle').focus();
     await page.keyboard.press('ArrowDown');
     await page.keyboard.press('Enter');
