@@ -71,9 +71,12 @@ def _note_registrations(torch, module):
             put(module, name, _noting(getattr(module, name)))
         return
     is_compiling = _torch_compiled.is_compiling_in(torch)
+    makes_graph = _torch_compiled.makes_graph_in(torch)
 
     def note(module, name, value):
-        if not is_compiling():  # a constant for the compiler, which goes on
+        if is_compiling():
+            return  # a constant for the compiler, which goes on
+        if not makes_graph():
             _note(module, name, value)
     _torch_compiled.hide(torch, note)
     for kind in ("parameter", "buffer", "module"):

@@ -157,6 +157,14 @@ def is_compiling_in(torch):
     return bool  # of a PyTorch without a compiler: bool() is False
 
 
+def makes_graph_in(torch):
+    """The function that says whether PyTorch's compiler is at work: what it builds are modules too,
+    with the parameters of an optimizer that it compiles, but no models."""
+    context = getattr(getattr(torch, "_guards", None), "TracingContext", None)
+    try_get = getattr(context, "try_get", None)
+    return (lambda: try_get() is not None) if try_get else bool
+
+
 def hide_package(torch):
     """Between the parts of a graph PyTorch's compiler compiles each function that runs. Those of
     this package run as they are; those of the program that they call are compiled as usual."""
