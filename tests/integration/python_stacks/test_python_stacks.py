@@ -7,6 +7,7 @@
 # SPDX-License-Identifier: Apache-2.0
 import functools
 import glob
+import itertools
 import json
 import os
 import re
@@ -129,7 +130,9 @@ def joined(case):
             equal([f for f in native if INTERPRETER.match(os.path.basename(f["library"]))], [],
                   f"frames of the interpreter {what}")
             wanted = [[cut(name), cut(file), line] for name, file, line in wanted]
-            equal(lines, wanted[:FRAMES - len(native)], f"lines {what}")
+            # Functions that were inlined have the place of the one around them.
+            recorded = len(list(itertools.groupby(native, lambda f: (f["library"], f["offset"]))))
+            equal(lines, wanted[:FRAMES - recorded], f"lines {what}")
 
 
 def test_joined():
