@@ -21,7 +21,7 @@ from torch import nn
 import memledger
 
 # (layers, width, rows of a batch)
-MODELS = {"24 tiny layers": (24, 64, 32), "12 ordinary layers": (12, 1024, 8192)}
+MODELS = {"24 tiny layers": (24, 64, 32), "12 ordinary layers": (12, 1024, 2048)}
 COLD_STEPS, STEPS = 5, 40
 # Options of start().
 WAYS = {"names": {}, "names, no samples": {"sample_hz": 0},
@@ -85,7 +85,7 @@ def switch(steps, turns, how, folder):
 
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("--turns", type=int, default=30)
+    parser.add_argument("--turns", type=int, default=20)
     parser.add_argument("--device", default="cuda")
     options = parser.parse_args()
     said = {}
