@@ -10,12 +10,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "io.h"
 #include "part_file.h"
 
 #define NAME "memledger/recent"
+#define WAIT_MS 200
 
 static bool is_ours(const char *folder)
 {
@@ -116,9 +118,20 @@ static void note(const char *trace)
     free(path);
 }
 
+/* Usually that takes a millisecond; on a disk that hangs the process is left behind. */
+static void wait_a_little(pid_t pid)
+{
+    for (int i = 0; i < WAIT_MS && waitpid(pid, NULL, WNOHANG) == 0; i++)
+        usleep(1000);
+}
+
 void ml_recent_note(const char *trace)
 {
-    if (fork())
+    pid_t pid = fork();
+
+    if (pid > 0)
+        wait_a_little(pid);
+    if (pid != 0)
         return;
     /* A pipe that the caller reads to its end must not stay open. */
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
