@@ -359,6 +359,13 @@ def test_legend_at_the_highest_total():
         check(f"{part} B" in shown, f"{part} B is not in the legend", shown)
 
 
+def test_the_gpu_comes_first():
+    run(program("two_devices"), options=["-qf", "--sample-hz", "0"])
+    plot("t.mled", "-o", "two.svg")
+    contains(" ".join(texts("two.svg")), "on cuda:0; --device shows the others: cpu (peak 2.9 KiB)",
+             "the devices")
+
+
 def test_devices_are_not_added_up():
     """The one with the highest peak is shown, and the others are named."""
     trace = str(TESTS / "golden" / "traces" / "gpu.mled")

@@ -100,10 +100,14 @@ function drawSteps(pen: Pen, marks: readonly Mark[]): void {
   if (stepPx >= lineMinPx) for (const step of steps) verticalLine(pen, step.time_ns, 0, [2, 3]);
   pen.context.globalAlpha = 1;
   pen.context.fillStyle = colour(inks.quiet);
+  let free = pen.left; // to the right of the last number: steps may be far apart, then close
   for (const [i, step] of steps.entries()) {
     const number = step.number ?? 0;
     const text = i === 0 ? `step ${number}` : String(number);
-    if (i === 0 || number % stride === 0) pen.context.fillText(text, pen.x(step.time_ns) + 3, stepRowEm * pen.em);
+    const x = pen.x(step.time_ns) + 3;
+    if ((i > 0 && number % stride !== 0) || x < free) continue;
+    pen.context.fillText(text, x, stepRowEm * pen.em);
+    free = x + pen.context.measureText(text).width + 3;
   }
 }
 
