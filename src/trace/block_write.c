@@ -65,43 +65,16 @@ static int append_file_header(struct ml_block_writer *w)
     return append(w, bytes, sizeof(bytes));
 }
 
-/* Compresses the bytes behind the room for the header. @return 0 or negative errno */
+/* @return 0 or negative errno */
 static int pack(struct ml_block_writer *w, const uint8_t *bytes, size_t len, size_t *ret)
 {
     if (!w->zstd)
         w->zstd = ZSTD_createCCtx();
     ml_buf_clear(&w->packed);
-    if (!w->zstd || ml_buf_reserve(&w->packed, ML_BLOCK_HEADER_BYTES + ZSTD_compressBound(len)))
+    if (!w->zstd || ml_buf_reserve(&w->packed, ZSTD_compressBound(len)))
         return -ENOMEM;
-    *ret = ZSTD_compressCCtx(w->zstd, w->packed.data + ML_BLOCK_HEADER_BYTES,
-                             w->packed.cap - ML_BLOCK_HEADER_BYTES, bytes, len, ZSTD_LEVEL);
+    *ret = ZSTD_compressCCtx(w->zstd, w->packed.data, w->packed.cap, bytes, len, ZSTD_LEVEL);
     return ZSTD_isError(*ret) ? -EIO : 0;
-}
-
-static int append_block(struct ml_block_writer *w, struct ml_index_entry entry,
-                        const uint8_t *bytes, size_t len)
-{
-    struct ml_block_header h = {
-        .type = entry.type,
-        .codec = ML_CODEC_ZSTD,
-        .raw_bytes = (uint32_t)len,
-        .first_ns = entry.first_ns,
-        .last_ns = entry.last_ns,
-        .events = entry.events,
-        .sequence = (uint32_t)w->index.len,
-    };
-    size_t stored = 0;
-    int r = w->offset == 0 ? append_file_header(w) : 0;
-
-    if (r == 0)
-        r = pack(w, bytes, len, &stored);
-    if (r < 0)
-        return r;
-    h.stored_bytes = entry.stored_bytes = (uint32_t)stored;
-    entry.offset = w->offset;
-    ml_block_header_put(w->packed.data, &h, w->packed.data + ML_BLOCK_HEADER_BYTES);
-    r = append(w, w->packed.data, ML_BLOCK_HEADER_BYTES + stored);
-    return r < 0 ? r : ml_vec_push(&w->index, entry);
 }
 
 int ml_block_writer_copy(struct ml_block_writer *w, const struct ml_block_header *header,
@@ -125,6 +98,21 @@ int ml_block_writer_copy(struct ml_block_writer *w, const struct ml_block_header
     return r < 0 ? r : ml_vec_push(&w->index, entry);
 }
 
+/* Adds a block with these contents; the header says the rest. */
+static int append_block(struct ml_block_writer *w, struct ml_block_header header,
+                        const uint8_t *bytes, size_t len)
+{
+    size_t stored = 0;
+    int r = w->offset == 0 ? append_file_header(w) : 0;
+
+    if (r == 0)
+        r = pack(w, bytes, len, &stored);
+    header.codec = ML_CODEC_ZSTD;
+    header.raw_bytes = (uint32_t)len;
+    header.stored_bytes = (uint32_t)stored;
+    return r < 0 ? r : ml_block_writer_copy(w, &header, w->packed.data);
+}
+
 static uint8_t *put_string(struct ml_block_writer *w, uint8_t *out, const char *text)
 {
     struct ml_def def = {
@@ -146,8 +134,8 @@ int ml_block_writer_setting(struct ml_block_writer *w, const char *key, const ch
         out = put_string(w, bytes.data, key);
         out = put_string(w, out, value);
         out = ml_def_put(out, &config);
-        r = append_block(w, (struct ml_index_entry){.type = ML_BLOCK_DEFS, .events = 3}, bytes.data,
-                         (size_t)(out - bytes.data));
+        r = append_block(w, (struct ml_block_header){.type = ML_BLOCK_DEFS, .events = 3},
+                         bytes.data, (size_t)(out - bytes.data));
     }
     ml_buf_release(&bytes);
     return r;
@@ -157,14 +145,14 @@ int ml_block_writer_section(struct ml_block_writer *w, uint8_t type, uint64_t ti
                             const uint8_t *bytes, size_t len)
 {
     uint32_t following = len > 0 ? (uint32_t)((len - 1) / PART_BYTES) : 0;
-    struct ml_index_entry entry = {.type = type, .first_ns = time_ns, .last_ns = time_ns};
+    struct ml_block_header header = {.type = type, .first_ns = time_ns, .last_ns = time_ns};
     int r;
 
     do {
         size_t part = len < PART_BYTES ? len : PART_BYTES;
 
-        entry.events = following;
-        r = append_block(w, entry, bytes, part);
+        header.events = following;
+        r = append_block(w, header, bytes, part);
         bytes += part;
         len -= part;
     } while (r == 0 && following-- > 0);
@@ -174,12 +162,10 @@ int ml_block_writer_section(struct ml_block_writer *w, uint8_t type, uint64_t ti
 int ml_block_writer_events(struct ml_block_writer *w, uint8_t type,
                            const struct ml_block_header *header, const uint8_t *bytes, size_t len)
 {
-    struct ml_index_entry entry = {.type = type,
-                                   .first_ns = header->first_ns,
-                                   .last_ns = header->last_ns,
-                                   .events = header->events};
+    struct ml_block_header h = *header;
 
-    return append_block(w, entry, bytes, len);
+    h.type = type;
+    return append_block(w, h, bytes, len);
 }
 
 static int append_index(struct ml_block_writer *w)
@@ -198,7 +184,7 @@ static int append_index(struct ml_block_writer *w)
             previous = w->index.items[i].offset;
         }
         out = ml_index_totals_put(out, &w->totals);
-        r = append_block(w, (struct ml_index_entry){.type = ML_BLOCK_INDEX}, bytes.data,
+        r = append_block(w, (struct ml_block_header){.type = ML_BLOCK_INDEX}, bytes.data,
                          (size_t)(out - bytes.data));
     }
     ml_buf_release(&bytes);

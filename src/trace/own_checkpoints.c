@@ -12,9 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "block_write.h"
-#include "io.h"
-#include "trace_impl.h"
+#include "trace_end.h"
 
 static bool is_of_checkpoints(const struct ml_index_entry *entry)
 {
@@ -64,88 +62,33 @@ int ml_trace_own_checkpoints(const struct ml_trace *t, struct ml_trace **ret)
 
 /* ---- Writing ------------------------------------------------------------------ */
 
-struct embedding {
-    const struct ml_trace *t;
+static int copy_blocks(struct ml_block_writer *w, const void *ctx)
+{
+    const struct ml_trace *checkpoints = ctx;
     struct ml_block_reader reader;
-    struct ml_block_writer writer;
-    struct ml_buf tail; /* the index and the trailer of the file as it is */
-};
-
-static uint64_t index_offset(const struct ml_trace *t)
-{
-    const struct ml_index_entry *last;
-
-    if (t->blocks.len == 0)
-        return ML_FILE_HEADER_BYTES;
-    last = &t->blocks.items[t->blocks.len - 1];
-    return ml_block_end(last->offset, last->stored_bytes);
-}
-
-static int keep_tail(struct embedding *e)
-{
-    uint64_t offset = index_offset(e->t);
-    size_t len = (size_t)(e->t->info.file_bytes - offset);
-    int r = ml_buf_reserve(&e->tail, len);
-
-    e->tail.len = r < 0 ? 0 : len;
-    return r < 0 ? r : ml_pread_all(e->t->fd, e->tail.data, len, offset);
-}
-
-static int begin_writing(struct embedding *e, int fd)
-{
-    const struct ml_trace *t = e->t;
-    int r = ml_block_writer_continue(&e->writer, fd, t->blocks.items, t->blocks.len, &t->totals);
-
-    if (r == 0)
-        r = keep_tail(e);
-    if (r == 0 && lseek(fd, (off_t)e->writer.offset, SEEK_SET) < 0)
-        r = -errno;
-    return r;
-}
-
-static int copy_blocks(struct embedding *e, const struct ml_trace *checkpoints)
-{
     int r = 0;
 
-    ml_block_reader_init(&e->reader, checkpoints->fd, checkpoints->info.file_bytes);
+    ml_block_reader_init(&reader, checkpoints->fd, checkpoints->info.file_bytes);
     for (size_t i = 0; r == 0 && i < checkpoints->blocks.len; i++) {
         const struct ml_index_entry *entry = &checkpoints->blocks.items[i];
 
         if (!is_of_checkpoints(entry))
             continue;
-        r = ml_block_load_entry(&e->reader, entry);
+        r = ml_block_load_entry(&reader, entry);
         if (r == 0)
-            r = ml_block_writer_copy(&e->writer, &e->reader.header, e->reader.stored.data);
+            r = ml_block_writer_copy(w, &reader.header, reader.stored.data);
     }
-    ml_block_reader_release(&e->reader);
+    ml_block_reader_release(&reader);
     return r;
-}
-
-static void put_back(const struct embedding *e, int fd)
-{
-    if (lseek(fd, (off_t)index_offset(e->t), SEEK_SET) >= 0 &&
-        ml_write_all(fd, e->tail.data, e->tail.len) == 0 &&
-        ftruncate(fd, (off_t)e->t->info.file_bytes) == 0)
-        return;
 }
 
 int ml_trace_embed_checkpoints(const struct ml_trace *t, const struct ml_trace *checkpoints)
 {
-    struct embedding e = {.t = t};
     int r, fd = t->info.has_index ? open(t->path, O_RDWR | O_CLOEXEC | O_NOCTTY) : -1;
 
     if (fd < 0)
         return t->info.has_index ? -errno : -EINVAL;
-    r = begin_writing(&e, fd);
-    if (r == 0) {
-        r = copy_blocks(&e, checkpoints);
-        if (r == 0)
-            r = ml_block_writer_finish(&e.writer);
-        if (r < 0)
-            put_back(&e, fd);
-    }
-    ml_block_writer_release(&e.writer);
-    ml_buf_release(&e.tail);
+    r = ml_trace_replace_end(t, fd, t->blocks.len, copy_blocks, checkpoints);
     close(fd);
     return r;
 }

@@ -9,10 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "block_write.h"
 #include "file_lock.h"
-#include "io.h"
-#include "trace_impl.h"
+#include "trace_end.h"
 
 /* The blocks before the section, which is the last of the file. */
 static size_t blocks_kept(const struct ml_trace *t)
@@ -24,59 +22,23 @@ static size_t blocks_kept(const struct ml_trace *t)
     return count;
 }
 
-static uint64_t end_of(const struct ml_trace *t, size_t blocks)
+struct section {
+    const uint8_t *bytes;
+    size_t len;
+    uint64_t time_ns;
+};
+
+static int add_section(struct ml_block_writer *w, const void *ctx)
 {
-    const struct ml_index_entry *last = blocks ? &t->blocks.items[blocks - 1] : NULL;
+    const struct section *s = ctx;
 
-    return last ? ml_block_end(last->offset, last->stored_bytes) : ML_FILE_HEADER_BYTES;
-}
-
-/* Writes from the file's position on, and cuts the file off there. */
-static int write_end(int fd, const struct ml_trace *t, size_t kept, const uint8_t *bytes,
-                     size_t len)
-{
-    struct ml_block_writer w;
-    int r = ml_block_writer_continue(&w, fd, t->blocks.items, kept, &t->totals);
-
-    if (r == 0)
-        r = ml_block_writer_section(&w, ML_BLOCK_SYMBOLS, t->info.end_ns, bytes, len);
-    if (r == 0)
-        r = ml_block_writer_finish(&w);
-    if (r == 0 && ftruncate(fd, (off_t)w.offset))
-        r = -errno;
-    ml_block_writer_release(&w);
-    return r;
-}
-
-static void restore_end(int fd, uint64_t from, const struct ml_buf *old)
-{
-    if (lseek(fd, (off_t)from, SEEK_SET) == (off_t)from &&
-        ml_write_all(fd, old->data, old->len) == 0 && ftruncate(fd, (off_t)(from + old->len)) == 0)
-        return;
-}
-
-static int replace_end(int fd, const struct ml_trace *t, const uint8_t *bytes, size_t len)
-{
-    size_t kept = blocks_kept(t);
-    uint64_t from = end_of(t, kept);
-    struct ml_buf old = {0};
-    int r = ml_buf_reserve(&old, t->info.file_bytes - from);
-
-    if (r == 0)
-        r = ml_pread_all(fd, old.data, t->info.file_bytes - from, from);
-    if (r == 0) {
-        old.len = t->info.file_bytes - from;
-        r = lseek(fd, (off_t)from, SEEK_SET) < 0 ? -errno : write_end(fd, t, kept, bytes, len);
-        if (r < 0)
-            restore_end(fd, from, &old);
-    }
-    ml_buf_release(&old);
-    return r;
+    return ml_block_writer_section(w, ML_BLOCK_SYMBOLS, s->time_ns, s->bytes, s->len);
 }
 
 int ml_trace_put_symbols(const struct ml_trace *trace, const uint8_t *bytes, size_t len,
                          struct ml_error *err)
 {
+    const struct section section = {bytes, len, trace->info.end_ns};
     const char *path = trace->path;
     int fd, r;
 
@@ -92,7 +54,7 @@ int ml_trace_put_symbols(const struct ml_trace *trace, const uint8_t *bytes, siz
     if (r == -EBUSY)
         r = ml_file_lock_busy(path, fd, err);
     else if (r == 0)
-        r = replace_end(fd, trace, bytes, len);
+        r = ml_trace_replace_end(trace, fd, blocks_kept(trace), add_section, &section);
     close(fd);
     if (r < 0 && r != -EBUSY)
         ml_error_set(err, r, "%s: cannot store the symbols: %s", path, strerror(-r));

@@ -10,6 +10,7 @@
  *     cursor.c         events, block after block
  *     trace_identity.c which file it is
  *     own_checkpoints.c  checkpoints in the file of the trace
+ *     trace_end.c      adds blocks to a finished trace
  *     sections.c       checkpoints and other blocks that continue each other
  *     trace_symbols.c  source lines and inlined functions of native frames
  *

@@ -297,18 +297,6 @@ static int put_directory(struct maker *m)
 
 /* ---- The pass ------------------------------------------------------------------------ */
 
-static bool had_memory(const struct ml_replay *replay, uint32_t process)
-{
-    for (size_t i = 0; i < replay->spaces.len; i++) {
-        const struct ml_replay_space *s = &replay->spaces.items[i];
-
-        if (s->counted && s->allocations > 0 &&
-            replay->processes.items[s->process].number == process)
-            return true;
-    }
-    return false;
-}
-
 static int feed(struct maker *m, const struct ml_event *events, size_t count)
 {
     int r = ml_replay_feed_all(&m->replay, events, count);
@@ -323,7 +311,8 @@ static int feed_looked_at(struct maker *m, const struct ml_event *event)
 {
     int r = ml_named_instants_before(&m->named, event);
 
-    if (event->kind == ML_PROCESS_END && had_memory(&m->replay, (uint32_t)event->args[0]))
+    if (event->kind == ML_PROCESS_END &&
+        ml_replay_had_memory(&m->replay, (uint32_t)event->args[0], -1))
         m->last_end = m->last;
     if (r == 0)
         r = feed(m, event, 1);

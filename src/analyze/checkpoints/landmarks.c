@@ -28,21 +28,13 @@ static bool has_landmarks(const struct ml_trace *trace, uint8_t type)
 int ml_each_landmark(const struct ml_trace *trace, uint8_t type, uint64_t from_ns, uint64_t to_ns,
                      ml_event_fn *fn, void *ctx, struct ml_error *err)
 {
-    const struct ml_event *events;
-    struct ml_cursor *cursor = NULL;
-    int n = 0, r;
+    struct ml_cursor *cursor;
+    int r;
 
     if (!has_landmarks(trace, type))
         return ml_each_event(trace, fn, ctx, err);
     r = ml_cursor_open_copies(ml_trace_checkpoints(trace), type, from_ns, to_ns, &cursor, err);
-    while (r == 0 && (n = ml_cursor_next(cursor, &events, err)) > 0)
-        for (int i = 0; i < n && r == 0; i++) {
-            r = fn(ctx, &events[i]);
-            if (r < 0)
-                ml_error_set(err, r, "out of memory");
-        }
-    ml_cursor_free(cursor);
-    return r < 0 ? r : n;
+    return r < 0 ? r : ml_each_event_of(cursor, fn, ctx, err);
 }
 
 /* ---- Writing ----------------------------------------------------------------- */

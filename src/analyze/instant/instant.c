@@ -61,20 +61,6 @@ static void look_for_peak(struct scan *s, struct ml_moment now)
 
 /* ---- Steps ------------------------------------------------------------- */
 
-/* Whether the process ever had memory that counts here. */
-static bool had_memory(const struct scan *s, uint32_t process)
-{
-    for (size_t i = 0; i < s->replay.spaces.len; i++) {
-        const struct ml_replay_space *space = &s->replay.spaces.items[i];
-
-        if (space->counted && space->allocations > 0 &&
-            s->replay.processes.items[space->process].number == process &&
-            (s->device < 0 || space->device == s->device))
-            return true;
-    }
-    return false;
-}
-
 static bool is_step(const struct ml_at *at)
 {
     return at->kind == ML_AT_STEP || at->kind == ML_AT_STEP_END;
@@ -101,7 +87,7 @@ static void on_mark(struct scan *s, const struct ml_event *event)
 
 static void on_process_end(struct scan *s, const struct ml_event *event)
 {
-    if (had_memory(s, (uint32_t)event->args[0]))
+    if (ml_replay_had_memory(&s->replay, (uint32_t)event->args[0], s->device))
         s->last_end = s->before;
     on_mark(s, event);
 }

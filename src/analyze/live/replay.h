@@ -273,6 +273,9 @@ int ml_replay_instant(struct ml_replay *replay, uint64_t instant, uint64_t last,
 const struct ml_block *ml_replay_find(struct ml_replay *replay, uint32_t space_number,
                                       uint64_t addr);
 
+/* Whether a process ever had memory that counts, on the device (-1: on any). */
+bool ml_replay_had_memory(const struct ml_replay *replay, uint32_t process_number, int64_t device);
+
 /* Visits the blocks of counted spaces. Start with *cursor 0.
  * @left  also those that ended processes left behind
  * @return NULL at the end */

@@ -271,3 +271,16 @@ int64_t ml_replay_find_space(struct ml_replay *r, uint32_t number, uint64_t time
     }
     return found;
 }
+
+bool ml_replay_had_memory(const struct ml_replay *r, uint32_t process_number, int64_t device)
+{
+    for (size_t i = 0; i < r->spaces.len; i++) {
+        const struct ml_replay_space *space = &r->spaces.items[i];
+
+        if (space->counted && space->allocations > 0 &&
+            r->processes.items[space->process].number == process_number &&
+            (device < 0 || space->device == device))
+            return true;
+    }
+    return false;
+}

@@ -10,26 +10,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "births.h"
 #include "block_groups.h"
 #include "classify.h"
-#include "thread_counts.h"
 
 const char *const ml_cost_words[] = {"peak", "leaked", "allocated", "temporary", "calls", NULL};
-
-/* Parallel to the entries of the live table. */
-struct born {
-    uint64_t count; /* allocations of its thread up to this one */
-    uint64_t bytes;
-    bool counted; /* selected, and not booked yet */
-};
 
 struct pass {
     struct ml_replay replay;
     struct ml_block_groups groups;
     const struct ml_costs_opts *opts;
     struct ml_cost_report *ret;
-    ML_VEC(struct born) born;
-    struct ml_thread_counts threads;
+    struct ml_births births;
     ML_VEC(struct ml_cost_group) list; /* by group */
     int failed;
 };
@@ -57,73 +49,50 @@ static struct ml_cost_group *group_of(struct pass *p, const struct ml_block *blo
     return group < 0 ? NULL : &p->list.items[group];
 }
 
-static bool is_temporary(struct pass *p, const struct ml_block *block, const struct born *born,
-                         uint64_t end_ns)
+static void book_allocation(struct ml_cost_group *group, const struct ml_birth *birth)
 {
-    const struct ml_temporary_limit *limit = &p->opts->limit;
-    uint64_t *count;
-
-    if (limit->by_time)
-        return end_ns - ml_min_u64(block->time_ns, end_ns) <= limit->ns;
-    count = ml_thread_count(&p->threads, ml_block_thread(block));
-    if (!count)
-        p->failed = -ENOMEM;
-    return count && *count - born->count <= limit->allocations;
-}
-
-static void book_allocation(struct ml_cost_group *group, const struct born *born)
-{
-    group->figures[ML_COST_ALLOCATED] += born->bytes;
+    group->figures[ML_COST_ALLOCATED] += birth->bytes;
     group->figures[ML_COST_CALLS]++;
 }
 
 static void on_open(void *ctx, const struct ml_block *block)
 {
     struct pass *p = ctx;
-    size_t index = (size_t)(block - p->replay.blocks.items);
-    uint64_t *count = ml_thread_count(&p->threads, ml_block_thread(block));
 
-    while (count && p->born.len <= index)
-        if (ml_vec_push(&p->born, (struct born){0}) < 0)
-            count = NULL;
-    if (!count) {
+    if (ml_births_open(&p->births, block, is_selected(p, block)) < 0)
         p->failed = -ENOMEM;
-        return;
-    }
-    p->born.items[index] =
-        (struct born){.count = ++*count, .bytes = block->size, .counted = is_selected(p, block)};
 }
 
-/* The rest of a block that was freed in part is not a new allocation. */
 static void on_split(void *ctx, const struct ml_block *from, const struct ml_block *rest)
 {
-    struct pass *p = ctx;
-    size_t index = (size_t)(rest - p->replay.blocks.items);
-
     (void)from;
-    if (index < p->born.len)
-        p->born.items[index].counted = false;
+    ml_births_split(&((struct pass *)ctx)->births, rest);
+}
+
+static void book_end(struct pass *p, const struct ml_block *block, const struct ml_birth *birth,
+                     uint64_t time_ns)
+{
+    int is_short = ml_births_is_short(&p->births, block, birth, time_ns, &p->opts->limit);
+    struct ml_cost_group *group = group_of(p, block);
+
+    if (is_short < 0)
+        p->failed = is_short;
+    if (!group)
+        return;
+    book_allocation(group, birth);
+    if (is_short > 0) {
+        group->figures[ML_COST_TEMPORARY] += birth->bytes;
+        group->temporary_calls++;
+    }
 }
 
 static void on_close(void *ctx, const struct ml_block *block, const struct ml_event *event)
 {
     struct pass *p = ctx;
-    size_t index = (size_t)(block - p->replay.blocks.items);
-    struct ml_cost_group *group;
-    struct born *born;
+    const struct ml_birth *birth = p->failed < 0 ? NULL : ml_births_take(&p->births, block);
 
-    if (p->failed < 0 || index >= p->born.len || !p->born.items[index].counted)
-        return;
-    born = &p->born.items[index];
-    born->counted = false;
-    group = group_of(p, block);
-    if (!group)
-        return;
-    book_allocation(group, born);
-    if (is_temporary(p, block, born, event->time_ns)) {
-        group->figures[ML_COST_TEMPORARY] += born->bytes;
-        group->temporary_calls++;
-    }
+    if (birth)
+        book_end(p, block, birth, event->time_ns);
 }
 
 static int book_live(struct pass *p)
@@ -149,13 +118,13 @@ static int book_left(struct pass *p)
     size_t cursor = 0;
 
     while (p->failed == 0 && (block = ml_replay_next(&p->replay, true, &cursor))) {
-        size_t index = (size_t)(block - p->replay.blocks.items);
         struct ml_cost_group *group = is_selected(p, block) ? group_of(p, block) : NULL;
+        const struct ml_birth *birth = group ? ml_births_take(&p->births, block) : NULL;
 
         if (!group)
             continue;
-        if (index < p->born.len && p->born.items[index].counted)
-            book_allocation(group, &p->born.items[index]);
+        if (birth)
+            book_allocation(group, birth);
         if (p->replay.spaces.items[block->space].drivers_own)
             continue;
         group->figures[ML_COST_LEAKED] += block->size;
@@ -327,7 +296,7 @@ static int read_and_list(struct pass *p, const struct ml_trace *trace, struct ml
 int ml_costs(const struct ml_trace *trace, const struct ml_costs_opts *opts,
              struct ml_cost_report *ret, struct ml_error *err)
 {
-    struct pass p = {.opts = opts, .ret = ret};
+    struct pass p = {.opts = opts, .ret = ret, .births.replay = &p.replay};
     int r = ml_replay_init(&p.replay, trace);
 
     *ret =
@@ -344,9 +313,8 @@ int ml_costs(const struct ml_trace *trace, const struct ml_costs_opts *opts,
         ml_error_set(err, r, "out of memory");
     ml_block_groups_release(&p.groups);
     ml_replay_release(&p.replay);
-    ml_vec_release(&p.born);
+    ml_births_release(&p.births);
     ml_vec_release(&p.list);
-    ml_thread_counts_release(&p.threads);
     return r;
 }
 

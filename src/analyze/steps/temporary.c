@@ -9,18 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "births.h"
 #include "block_groups.h"
 #include "classify.h"
 #include "step_track.h"
 #include "text.h"
-#include "thread_counts.h"
-
-/* Parallel to the entries of the live table. */
-struct birth {
-    uint64_t count; /* allocations of its thread up to this one */
-    uint64_t bytes;
-    bool counted; /* selected */
-};
 
 struct sum {
     uint64_t bytes, allocations, lives_ns;
@@ -32,8 +25,7 @@ struct pass {
     struct ml_block_groups groups;
     const struct ml_temporary_opts *opts;
     struct ml_temporary *ret;
-    ML_VEC(struct birth) births;
-    struct ml_thread_counts threads;
+    struct ml_births births;
     ML_VEC(struct sum) list; /* by group, until sorted */
     struct ml_step_track track;
     bool inside;    /* in the requested step */
@@ -70,33 +62,22 @@ static bool is_looked_at(const struct pass *p, const struct ml_block *block)
 static void on_open(void *ctx, const struct ml_block *block)
 {
     struct pass *p = ctx;
-    size_t index = (size_t)(block - p->replay.blocks.items);
-    uint64_t *count = ml_thread_count(&p->threads, ml_block_thread(block));
+    bool counted = is_looked_at(p, block);
 
-    while (count && p->births.len <= index)
-        if (ml_vec_push(&p->births, (struct birth){0}) < 0)
-            count = NULL;
-    if (!count) {
+    if (ml_births_open(&p->births, block, counted) < 0) {
         p->failed = -ENOMEM;
         return;
     }
-    p->births.items[index] =
-        (struct birth){.count = ++*count, .bytes = block->size, .counted = is_looked_at(p, block)};
-    if (p->births.items[index].counted) {
+    if (counted) {
         p->ret->all_bytes += block->size;
         p->ret->all_allocations++;
     }
 }
 
-/* The rest of a block that was freed in part is not a new allocation. */
 static void on_split(void *ctx, const struct ml_block *from, const struct ml_block *rest)
 {
-    struct pass *p = ctx;
-    size_t index = (size_t)(rest - p->replay.blocks.items);
-
     (void)from;
-    if (index < p->births.len)
-        p->births.items[index].counted = false;
+    ml_births_split(&((struct pass *)ctx)->births, rest);
 }
 
 static int add(struct pass *p, const struct ml_block *block, uint64_t bytes, uint64_t life_ns)
@@ -119,22 +100,16 @@ static int add(struct pass *p, const struct ml_block *block, uint64_t bytes, uin
 static void on_close(void *ctx, const struct ml_block *block, const struct ml_event *event)
 {
     struct pass *p = ctx;
-    const struct ml_temporary_limit *limit = &p->opts->limit;
-    size_t index = (size_t)(block - p->replay.blocks.items);
     uint64_t life_ns = event->time_ns - ml_min_u64(block->time_ns, event->time_ns);
-    struct birth *birth;
-    uint64_t *count;
+    const struct ml_birth *birth = p->failed < 0 ? NULL : ml_births_take(&p->births, block);
+    int r;
 
-    if (p->failed < 0 || index >= p->births.len || !p->births.items[index].counted)
+    if (!birth)
         return;
-    birth = &p->births.items[index];
-    birth->counted = false;
-    count = ml_thread_count(&p->threads, ml_block_thread(block));
-    if (!count)
-        p->failed = -ENOMEM;
-    else if (limit->by_time ? life_ns > limit->ns : *count - birth->count > limit->allocations)
-        return;
-    else if (add(p, block, birth->bytes, life_ns) < 0)
+    r = ml_births_is_short(&p->births, block, birth, event->time_ns, &p->opts->limit);
+    if (r > 0)
+        r = add(p, block, birth->bytes, life_ns);
+    if (r < 0)
         p->failed = -ENOMEM;
 }
 
@@ -143,8 +118,8 @@ static void forget(struct pass *p)
 {
     for (size_t i = 0; i < p->list.len; i++)
         p->list.items[i] = (struct sum){.group = p->list.items[i].group};
-    for (size_t i = 0; i < p->births.len; i++)
-        p->births.items[i].counted = false;
+    for (size_t i = 0; i < p->births.list.len; i++)
+        p->births.list.items[i].counted = false;
     p->ret->all_allocations = p->ret->all_bytes = 0;
     p->found = 0;
 }
@@ -298,7 +273,8 @@ static int read_and_list(struct pass *p, const struct ml_trace *trace, struct ml
 int ml_temporary(const struct ml_trace *trace, const struct ml_temporary_opts *opts,
                  struct ml_temporary *ret, struct ml_error *err)
 {
-    struct pass p = {.opts = opts, .ret = ret, .track.replay = &p.replay};
+    struct pass p = {
+        .opts = opts, .ret = ret, .track.replay = &p.replay, .births.replay = &p.replay};
     int r = ml_replay_init(&p.replay, trace);
 
     *ret = (struct ml_temporary){.by_count = opts->by_count,
@@ -315,8 +291,7 @@ int ml_temporary(const struct ml_trace *trace, const struct ml_temporary_opts *o
         ml_error_set(err, r, "out of memory");
     ml_block_groups_release(&p.groups);
     ml_replay_release(&p.replay);
-    ml_vec_release(&p.births);
-    ml_thread_counts_release(&p.threads);
+    ml_births_release(&p.births);
     ml_vec_release(&p.list);
     return r;
 }
