@@ -84,7 +84,7 @@ name=memledger-$version-linux-x86_64
 stage=$work/stage/$name
 "$meson" install -C "$work/build" --quiet --destdir "$stage"
 # Include the licenses of the linked libraries.
-for package in libzstd-dev libxxhash-dev libelf-dev zlib1g-dev libsqlite3-dev libmicrohttpd-dev; do
+for package in libzstd-dev libxxhash-dev libelf-dev zlib1g-dev liblz4-dev libsqlite3-dev libmicrohttpd-dev; do
   install -D -m 644 "/usr/share/doc/$package/copyright" \
     "$stage/share/doc/memledger/third-party/${package%-dev}.txt"
 done

@@ -7,7 +7,7 @@ set -euo pipefail
 # shellcheck source=scripts/common.sh
 . "$(dirname "$0")/common.sh"
 
-target=${1:?usage: setup.sh build|demo|test|test-programs|bench|install|dist|lint}
+target=${1:?usage: setup.sh build|demo|test|test-programs|bench|bench-ranks|install|dist|lint}
 missing=()
 
 # need PACKAGE CHECK...: the package is missing when the check fails.
@@ -47,6 +47,8 @@ need_compiler() {
   need libdw-dev has_library libdw
   need libiberty-dev compiles "$cc" '#include <libiberty/demangle.h>' c
   need zlib1g-dev has_library zlib
+  # For files of memray.
+  need liblz4-dev has_library liblz4
   need libsqlite3-dev has_library sqlite3
   # For memledger view.
   need libmicrohttpd-dev has_library libmicrohttpd
@@ -72,11 +74,22 @@ test)
   need git has git
   need sqlite3 has sqlite3
   need heaptrack has heaptrack
+  need debuginfod has debuginfod
+  need libunwind-dev has_library libunwind
   need libjemalloc2 has_shared_object libjemalloc.so.2
   need libtcmalloc-minimal4 has_shared_object libtcmalloc_minimal.so.4
   need python3-torch has_module torch
-  # Shows the page of memledger view.
+  # Scrapes memledger metrics.
+  need prometheus has prometheus
+  # A terminal for memledger live.
+  need tmux has tmux
+  # Starts ranks.
+  need openmpi-bin has mpirun
+  # Reads the Helm chart.
+  need python3-yaml has_module yaml
+  # Show the page of memledger view.
   need chromium has chromium
+  need firefox-esr has firefox-esr
   # Opened at run time to draw PNG and PDF.
   need libcairo2 has_shared_object libcairo.so.2
   ;;
@@ -112,11 +125,23 @@ bench)
   need heaptrack has heaptrack
   # heaptrack compresses with it if present, else with gzip, which is slower.
   need zstd has zstd
-  # Programs whose counts are compared with heaptrack's.
+  # Programs whose counts are compared with heaptrack's, and that are slowed down.
   need git has git
   need sqlite3 has sqlite3
+  need g++ has g++
+  need redis-server has redis-server
+  need redis-tools has redis-benchmark
+  need postgresql has_postgresql
   need python3-torch has_module torch
+  # Shows the page of memledger view.
+  need chromium has chromium
   need_venv
+  ;;
+bench-ranks)
+  need_compiler
+  need_venv
+  # Spark's.
+  need default-jre-headless has java
   ;;
 dist)
   need_compiler
@@ -130,7 +155,7 @@ lint)
   need shellcheck has shellcheck
   ;;
 *)
-  die "unknown target '$target'; known: build demo test test-programs bench install dist lint"
+  die "unknown target '$target'; known: build demo test test-programs bench bench-ranks install dist lint"
   ;;
 esac
 

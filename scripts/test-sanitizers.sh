@@ -1,6 +1,6 @@
 #!/bin/bash
 # test-sanitizers.sh [asan] [tsan]: build with each sanitizer in its own folder, and run the
-# suites `unit` and `sanitize` there. Both by default.
+# suites `unit` and `sanitize` there; the fuzzers only with AddressSanitizer. Both by default.
 #
 #   build/asan   AddressSanitizer, LeakSanitizer, UndefinedBehaviorSanitizer
 #   build/tsan   ThreadSanitizer
@@ -14,29 +14,32 @@ export TSAN_OPTIONS=${TSAN_OPTIONS:-halt_on_error=1:second_deadlock_stack=1}
 
 status=0
 
-# sanitize NAME SANITIZERS [COMMAND PREFIX]
+# sanitize NAME SANITIZERS SUITES [COMMAND PREFIX]: SUITES are options of meson test.
 sanitize() {
   local name=$1 sanitizers=$2
-  shift 2
+  local -a suites
+  read -ra suites <<<"$3"
+  shift 3
   say "$name: $sanitizers"
   # The examples are left out: they take minutes under a sanitizer.
   configure "build/$name" "-Db_sanitize=$sanitizers" -Db_lundef=false -Dwerror=true \
     -Dtests=enabled -Dexamples=false -Dpreload_tests=false -Dviewer=disabled
   ninja -C "build/$name" || return 1
   "$@" "$meson" test -C "build/$name" --no-rebuild --print-errorlogs --timeout-multiplier 4 \
-    --suite unit --suite sanitize
+    "${suites[@]}"
 }
 
 [ $# -gt 0 ] || set -- asan tsan
 for name; do
   case $name in
-  asan) sanitize asan address,undefined || status=1 ;;
+  asan) sanitize asan address,undefined "--suite unit --suite sanitize" || status=1 ;;
   tsan)
     # ThreadSanitizer needs parts of the address space that strong randomisation may have used;
     # turn randomisation off where that is allowed.
     fixed=()
     if setarch -R true 2>/dev/null; then fixed=(setarch -R); fi
-    sanitize tsan thread "${fixed[@]}" || status=1
+    # Fuzzers have one thread, besides the writer's, which the other suites use more.
+    sanitize tsan thread "--suite unit --suite sanitize --no-suite fuzz" "${fixed[@]}" || status=1
     ;;
   *) die "unknown sanitizer build '$name'; known: asan tsan" ;;
   esac

@@ -17,6 +17,7 @@ _LAZY = {
     "Trace": "_reading",
     "TraceError": "_reading",
     "live": "_live",
+    "metrics": "_metrics",
     "peak": "_live",
     "profile": "_profile",
     "read": "_reading",

@@ -15,6 +15,8 @@ def main() -> None:
     if not program:
         sys.exit("memledger: cannot find the command beside its package; install memledger again")
     undo_python()
+    if sys.argv[1:2] == ["export"]:  # Parquet is written by this interpreter
+        os.environ.setdefault("MEMLEDGER_PYTHON", sys.executable)
     try:
         os.execv(program, ["memledger", *sys.argv[1:]])
     except OSError as error:

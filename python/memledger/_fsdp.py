@@ -10,6 +10,7 @@ from . import _native
 from ._importing import when_imported
 from ._in_front import all_or_nothing, put, then
 from ._naming import common_module
+from ._wrappers import class_name
 
 # Where its classes are, from PyTorch 2.6 on and before.
 _PACKAGES = ("torch.distributed.fsdp._fully_shard", "torch.distributed._composable.fsdp")
@@ -28,7 +29,37 @@ def _install(module, name_new):
             _naming_shard(parameter._init_sharded_param, name_new))
         put(group, "unshard", then(group.unshard, _label_all_gather))
         put(group, "wait_for_unshard", then(group.wait_for_unshard, _label_gathered))
-        put(group, "post_backward", then(group.post_backward, _label_reduce_scatter))
+        put(group, "post_backward",
+            then(_in_its_module(group.post_backward), _label_reduce_scatter))
+
+
+def _in_its_module(original):
+    """The outermost group exchanges its gradients when all nodes of backward have run: no node says
+    whose memory it is."""
+    @functools.wraps(original)
+    def post_backward(self, *args, **kwargs):
+        layers = None
+        with contextlib.suppress(Exception):
+            layers = _packed_layers(self)
+        if layers is None:
+            return original(self, *args, **kwargs)
+
+        def inside():
+            _native.enter_layer(0)
+            return original(self, *args, **kwargs)
+        return _native.scoped_region(inside, namer=layers, number=1)()
+    return post_backward
+
+
+def _packed_layers(group):
+    """For scoped_region; None: a node runs, or the module has no name."""
+    module = group.modules[0] if _native.is_outermost() else None
+    root = _native.module_root(module) if module is not None else None
+    if root is None:
+        return None
+    name, path = _native.module_name(root), _native.module_name(module)
+    return _native.pack_layers([(name, class_name(root),
+                                 "" if path == name else path, class_name(module))])
 
 
 def _naming_shard(original, name_new):

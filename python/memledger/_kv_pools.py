@@ -1,8 +1,8 @@
 """Names for the pools in which servers keep keys and values: vLLM and SGLang allocate them once, as
 plain tensors, and hand out their pages.
 
-vLLM binds each pool to the attention layers that use it, by their paths. A pool class of SGLang has
-lists with a tensor for each layer.
+vLLM binds each pool to the attention layers that use it, by their paths; since 0.32 there is one
+pool for all of them. A pool class of SGLang has lists with a tensor for each layer.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -28,7 +28,18 @@ def _label(names):
     for tensor, name in names:
         pools.setdefault(tensor.untyped_storage().data_ptr(), (tensor, []))[1].append(name)
     for tensor, shared in pools.values():
-        _native.label(tensor, joint_name(tuple(shared)), _native.KV_CACHE)
+        _native.label(tensor, _name_of(shared), _native.KV_CACHE)
+
+
+def _name_of(names):
+    """"model.layers.(0 to 3).attn.kv_cache" for layers that differ only in their number."""
+    paths = [name.split(".") for name in names]
+    places = [place for place, parts in enumerate(zip(*paths)) if len(set(parts)) > 1]
+    if len(places) != 1 or len(set(map(len, paths))) > 1:
+        return joint_name(tuple(names))
+    first, last = paths[0], paths[-1]
+    return ".".join(f"({part} to {last[place]})" if place == places[0] else part
+                    for place, part in enumerate(first))
 
 
 # ---- vLLM ------------------------------------------------------------------------

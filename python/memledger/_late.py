@@ -18,12 +18,12 @@ def device_number(cuda_ordinal):
     return 1 + cuda_ordinal
 
 
-def switch_on():
+def switch_on(library=None):
     """Counts PyTorch's live blocks from now on, or from the import of PyTorch. Raises OSError
-    if the recorder cannot be loaded."""
+    if the recorder cannot be loaded. `library`: one that is loaded already."""
     if _native.live_is_on():
         return
-    _native.load(find_library())
+    _native.load(library or find_library())
     if not _native.live_on():
         raise MemoryError("no memory for memledger's table of live blocks")
     when_torch_is_here(_meet_torch, "PyTorch is not recorded")

@@ -87,7 +87,10 @@ class Trace:
     samples: Table
 
     def __init__(self, path: Union[str, bytes, os.PathLike], salvage: bool = False):
-        self._reader = _native.Reader(path, salvage)
+        try:
+            self._reader = _native.Reader(path, salvage)
+        except TraceError as error:  # the command's words
+            raise TraceError(str(error).replace("--salvage", "salvage=True")) from None
         self.path = os.fsdecode(path)
         self._salvage = salvage
         for name in _native.TABLES:
@@ -111,7 +114,7 @@ class Trace:
         """The memory of each module at an instant: the rows of `memledger tree --json`."""
         answer = _asking.ask_json("tree", self.path, at=at, device=device, depth=depth,
                                   min=min_percent, salvage=self._salvage)
-        return _showing.Rows(answer["rows"])
+        return _showing.Rows(answer["rows"], hidden=("depth", "name", "modules", "hidden_modules"))
 
     def table(self, by: Union[str, List[str]] = "module,category", at: str = "peak", *,
               device: Optional[str] = None, top: int = 1000) -> _showing.Rows:

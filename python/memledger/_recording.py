@@ -277,6 +277,21 @@ def stop():
         return recording.path
 
 
+def follow(path, session):
+    """The recorder has joined a recording that another process began."""
+    global _current
+    with _lock:
+        _current = _Recording(path, session, 0)
+        _late.when_torch_is_here(_name_torch, "cannot hook PyTorch: module names are off")
+
+
+def unfollow():
+    """That process ends it."""
+    global _current
+    with _lock:
+        _current = None
+
+
 @contextlib.contextmanager
 def recording(path=None, **options):
     """start() and stop() around a block; yields the path."""

@@ -12,7 +12,7 @@ import subprocess
 import sys
 import tempfile
 from html import escape
-from typing import Any, Dict, List
+from typing import Any, Dict, Iterable, List, Sequence
 
 from . import _asking
 
@@ -45,13 +45,19 @@ def _cell(key: str, value: Any) -> str:
 class Rows(List[Dict[str, Any]]):
     """A list of dicts, which a notebook shows as a table."""
 
+    def __init__(self, rows: Iterable[Dict[str, Any]] = (), hidden: Sequence[str] = ()):
+        """`hidden`: columns that the table leaves out."""
+        super().__init__(rows)
+        self._hidden = frozenset(hidden)
+
     def to_pandas(self) -> Any:
         """A DataFrame; needs pandas."""
         import pandas
         return pandas.DataFrame(list(self))
 
     def _repr_html_(self) -> str:
-        keys = [key for key in (self[0] if self else {}) if not isinstance(self[0][key], (dict, list))]
+        keys = [key for key, value in (self[0] if self else {}).items()
+                if not isinstance(value, (dict, list)) and key not in self._hidden]
         head = "".join(f"<th>{escape(key)}</th>" for key in keys)
         body = "".join("<tr>" + "".join(_cell(key, row[key]) for key in keys) + "</tr>"
                        for row in self[:_SHOWN_ROWS])

@@ -8,13 +8,14 @@ optimizers keep.
 
 SPDX-License-Identifier: Apache-2.0
 """
+import contextlib
 import functools
 import os
 import weakref
 
-from . import _ddp_buckets, _fsdp, _fsdp_flat, _kv_pools, _native, _private_pools, \
-    _torch_batches, _torch_building, _torch_caches, _torch_compiled, _torch_data, _torch_outside, \
-    _torch_state, _torch_tracing, _wrappers
+from . import _ddp_buckets, _fsdp, _fsdp_flat, _job_place, _kv_pools, _native, _private_pools, \
+    _process_groups, _torch_batches, _torch_building, _torch_caches, _torch_compiled, _torch_data, \
+    _torch_outside, _torch_state, _torch_tracing, _wrappers
 from ._in_front import all_or_nothing, below, is_in_front, put
 from ._naming import joint_name, new_name
 
@@ -31,8 +32,10 @@ def install():
     import torch
     _native.set_tensor_classes(torch.Tensor, torch.nn.Parameter)
     _native.set_grad_query(torch.is_grad_enabled)
-    _native.set_torch_folder(os.path.join(os.path.dirname(torch.__file__), ""))
+    for module in (torch, os, _native):  # PyTorch, the standard library, this package
+        _native.pass_over(os.path.join(os.path.dirname(module.__file__), ""))
     _native.set_joiner(joint_name)
+    _learn_fields(torch)
     module = torch.nn.Module
     if isinstance(module.__call__, _native.ScopedCall):
         return
@@ -52,15 +55,27 @@ def install():
         _torch_compiled.watch(torch, _torch_building.name_new, _torch_state.name_traced)
         _ddp_buckets.watch(torch, _torch_building.name_new)
         _private_pools.watch(torch)
+        _process_groups.watch(torch)
     _torch_tracing.watch()
     for function in (name_tree, _finish_call, joint_name.__wrapped__, _torch_building.name_new,
                      _torch_state.name_after_step, _torch_state.name_traced):
         _torch_compiled.hide(torch, function)  # called while a compiled function runs
+    _job_place.watch()
     _kv_pools.watch()
     _fsdp.watch(_torch_building.name_new)
     _fsdp_flat.watch(_torch_building.name_new)
     _torch_caches.use(torch, label_of)
     _native.torch_begin()
+
+
+def _learn_fields(torch):
+    """Tensors whose memory is known, so that later ones need not be asked. No allocation of
+    PyTorch: they are parts of a buffer. Without an answer all are asked."""
+    with contextlib.suppress(Exception):
+        parts = torch.frombuffer(bytearray(4096), dtype=torch.float32)
+        tensor, parameter, gradient = (parts[at:at + 7].detach() for at in (11, 331, 577))
+        parameter.requires_grad_().grad = gradient
+        _native.learn_tensor_fields(tensor, parameter, gradient)
 
 
 def begin_recording():

@@ -124,17 +124,23 @@ static PyObject *call_region(struct ml_scoped_call *self, PyObject *inputs, PyOb
     struct region region = {.layers = (const struct layer *)PyBytes_AsString(self->namer),
                             .count = (size_t)PyBytes_Size(self->namer) / sizeof(struct layer),
                             .is_backward = self->number};
+    const struct ml_extension_api *recorder = ml_native_recorder();
+    bool is_outermost = recorder->is_outermost();
+    bool in_pass = region.is_backward && is_outermost; /* and in no node, which would say so */
     PyObject *result;
 
-    if (!region.is_backward && ml_native_recorder()->is_outermost() &&
-        names_roots(region.layers, region.count))
+    if (!region.is_backward && is_outermost && names_roots(region.layers, region.count))
         begin_outermost(inputs);
     if (PyErr_Occurred())
         return NULL;
     running = region;
+    if (in_pass)
+        recorder->enter_backward_code();
     result = PyObject_Call(self->original, args, kwargs);
     running.layers = region.layers; /* greenlets take turns on one thread */
     move_to((struct layer){0});
+    if (in_pass)
+        recorder->leave_backward_code();
     running = outer;
     return result;
 }

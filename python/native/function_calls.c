@@ -7,7 +7,6 @@
  */
 #include <stdbool.h>
 
-#include "calling_function.h"
 #include "module_calls.h"
 #include "scoped_call.h"
 
@@ -64,10 +63,7 @@ static PyObject *call_function(struct ml_scoped_call *self, PyObject *function, 
     recorder->enter_module(scope.name, scope.class_name);
     result = PyObject_Call(self->original, args, kwargs);
     recorder->leave_module();
-    if (result && recorder->is_outermost())
-        ml_calling_function_enter(result);
-    if (result && PyErr_Occurred())
-        Py_CLEAR(result);
+    recorder->note_function();
     return result;
 }
 

@@ -8,21 +8,15 @@
 #include "native.h"
 
 #define ML_INTERNED(NAME)                                                                          \
+    NAME(_cdata)                                                                                   \
     NAME(_local_tensor)                                                                            \
-    NAME(co_filename)                                                                              \
-    NAME(co_flags)                                                                                 \
-    NAME(co_name)                                                                                  \
-    NAME(co_qualname)                                                                              \
     NAME(data_ptr)                                                                                 \
     NAME(elem)                                                                                     \
     NAME(element_size)                                                                             \
     NAME(get_device)                                                                               \
-    NAME(f_back)                                                                                   \
-    NAME(f_code)                                                                                   \
     NAME(grad)                                                                                     \
     NAME(is_cuda)                                                                                  \
     NAME(lightning_module)                                                                         \
-    NAME(requires_grad)                                                                            \
     NAME(storage_offset)                                                                           \
     NAME(training)
 

@@ -1,7 +1,7 @@
 /* model_threads.h: which threads use models.
  *
- * PyTorch sets gradients without Python's lock: in backward, and for a moment when a program sets one
- * to None. One that another thread may be setting must not be looked at.
+ * PyTorch sets gradients without Python's lock: in backward, and for a moment when a program sets
+ * one to None. One that another thread may be setting must not be looked at.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -11,8 +11,9 @@ static int (*const parts[])(PyObject *module) = {
     ml_native_add_steps,          ml_native_add_tensors,          ml_native_add_tracked,
     ml_native_add_live,           ml_native_add_python_names,     ml_native_add_user_marks,
     ml_native_add_reading,        ml_native_add_profiler_control, ml_native_add_profiler_objects,
-    ml_native_add_function_calls, ml_native_add_calling_function, ml_native_add_shared_gradients,
+    ml_native_add_function_calls, ml_native_add_shared_gradients,
     ml_native_add_watched_calls,  ml_native_add_space_blocks,     ml_native_add_compiled_calls,
+    ml_native_add_tensor_fields,  ml_native_add_process_groups,
 };
 
 static struct PyModuleDef definition = {

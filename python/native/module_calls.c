@@ -4,7 +4,6 @@
  */
 #include <stdbool.h>
 
-#include "calling_function.h"
 #include "event.h"
 #include "interned.h"
 #include "model_threads.h"
@@ -217,10 +216,8 @@ static PyObject *call_module(struct ml_scoped_call *self, PyObject *module, PyOb
 {
     PyObject *result = run_module(self, module, args, kwargs);
 
-    if (result && !self->before && ml_native_recorder()->is_outermost())
-        ml_calling_function_enter(result);
-    if (result && PyErr_Occurred())
-        Py_CLEAR(result);
+    if (result && !self->before)
+        ml_native_recorder()->note_function();
     return result;
 }
 
@@ -336,6 +333,14 @@ static PyObject *innermost_module(PyObject *self, PyObject *args)
     Py_RETURN_NONE;
 }
 
+static PyObject *is_outermost(PyObject *self, PyObject *args)
+{
+    const struct ml_extension_api *recorder = ml_native_recorder();
+
+    (void)self, (void)args;
+    return PyBool_FromLong(recorder && recorder->in_session() && recorder->is_outermost());
+}
+
 static PyObject *define_module(PyObject *self, PyObject *module)
 {
     const struct ml_extension_api *recorder = ml_native_recorder();
@@ -398,6 +403,8 @@ static PyMethodDef methods[] = {
     {"module_root", module_root, METH_O, "The outermost module of a named one, or None."},
     {"innermost_module", innermost_module, METH_NOARGS,
      "The named module that this thread is in, or None."},
+    {"is_outermost", is_outermost, METH_NOARGS,
+     "Whether this thread is recorded, and in no module, optimizer or node of backward."},
     {"define_module", define_module, METH_O,
      "Records a named module without a call. False: not while another is called."},
     {"define_outermost", define_outermost, METH_O, "Records a name as if it were a module's."},

@@ -32,9 +32,24 @@ static PyObject *process_role(PyObject *self, PyObject *args)
     Py_RETURN_NONE;
 }
 
+static PyObject *process_place(PyObject *self, PyObject *args)
+{
+    const struct ml_extension_api *recorder = ml_native_recorder();
+    const char *place;
+
+    (void)self;
+    if (!PyArg_ParseTuple(args, "s", &place))
+        return NULL;
+    if (recorder)
+        recorder->process_place(place);
+    Py_RETURN_NONE;
+}
+
 static PyMethodDef methods[] = {
     {"thread_name", thread_name, METH_VARARGS, "(name): name the calling thread."},
     {"process_role", process_role, METH_VARARGS, "(role): say what this process is among several."},
+    {"process_place", process_place, METH_VARARGS,
+     "(place): say where this process is in a distributed job."},
     {NULL, NULL, 0, NULL},
 };
 

@@ -334,8 +334,8 @@ static PyObject *reader_summary(PyObject *self, PyObject *args)
 static PyMethodDef methods[] = {
     {"info", reader_info, METH_NOARGS, "Facts about the file as a whole."},
     {"summary", reader_summary, METH_VARARGS, "summary(top): JSON of `memledger summary`."},
-    {"columns", reader_columns, METH_O, "columns(table): their names."},
-    {"schema", reader_schema, METH_O, "schema(table): an Arrow schema in a capsule."},
+    {"columns", reader_columns, METH_O | METH_STATIC, "columns(table): their names."},
+    {"schema", reader_schema, METH_O | METH_STATIC, "schema(table): an Arrow schema in a capsule."},
     {"stream", reader_stream, METH_O, "stream(table): an Arrow stream in a capsule."},
     {"next", reader_next, METH_VARARGS, "next(table, stream): a batch as lists; None: the end."},
     {"count", reader_count, METH_O, "count(table): its rows."},

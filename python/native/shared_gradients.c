@@ -9,7 +9,7 @@
 #include "memledger/memledger.h"
 #include "recorder.h"
 
-#define ROOM_LEAST 64
+#define ROOM_LEAST 1024 /* most models need no more */
 
 struct ml_shared_gradient {
     struct ml_tensor_block block;

@@ -56,7 +56,8 @@ static bool is_true(PyObject *value)
     return known;
 }
 
-bool ml_steps_with_gradients(void)
+/* Whether PyTorch's operations make a graph in this thread now. */
+static bool with_gradients(void)
 {
     return steps.is_grad_enabled &&
            is_true(PyObject_CallFunctionObjArgs(steps.is_grad_enabled, NULL));
@@ -66,7 +67,7 @@ static bool trains(PyObject *module, struct ml_call_history *history)
 {
     bool has_mode = is_true(PyObject_GetAttr(module, ml_str.training));
 
-    if (!ml_steps_with_gradients() || (!has_mode && history->trained_in_mode))
+    if (!with_gradients() || (!has_mode && history->trained_in_mode))
         return false;
     history->trained = steps.ever_trained = true;
     history->trained_in_mode |= has_mode;

@@ -36,9 +36,6 @@ struct ml_call_history {
  * @return   whether it is the first call since a step began */
 bool ml_steps_note_call(PyObject *module, struct ml_call_history *history);
 
-/* Whether PyTorch's operations make a graph in this thread now. */
-bool ml_steps_with_gradients(void);
-
 /* Backward is about to run: the calls before it were no evaluation. */
 void ml_steps_note_backward(void);
 

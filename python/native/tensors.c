@@ -19,12 +19,17 @@ bool ml_tensor_is_plain(PyObject *object)
     return (PyObject *)Py_TYPE(object) == tensor_class;
 }
 
+bool ml_tensor_has_fields(PyObject *object)
+{
+    return ml_tensor_is_plain(object) || (PyObject *)Py_TYPE(object) == parameter_class;
+}
+
 /* The tensor that a tensor without memory of its own stands for. A new reference; NULL: none. */
 static PyObject *inner_of(PyObject *tensor, PyObject *attribute)
 {
-    PyObject *type = (PyObject *)Py_TYPE(tensor), *inner = NULL;
+    PyObject *inner = NULL;
 
-    if (type != tensor_class && type != parameter_class) {
+    if (!ml_tensor_has_fields(tensor)) {
         inner = PyObject_GetAttr(tensor, attribute);
         ml_native_forget_error();
     }

@@ -14,6 +14,9 @@
  * memory. */
 bool ml_tensor_is_plain(PyObject *object);
 
+/* Whether it is that, or a torch.nn.Parameter itself: it has its own memory, if any. */
+bool ml_tensor_has_fields(PyObject *object);
+
 /* The block that contains a tensor's memory. */
 struct ml_tensor_block {
     uintptr_t address; /* the block's, 0: none */

@@ -29,8 +29,25 @@ static PyObject *torch_begin(PyObject *self, PyObject *args)
     Py_RETURN_NONE;
 }
 
+static PyObject *pass_over(PyObject *self, PyObject *folder)
+{
+    const struct ml_extension_api *recorder = ml_native_recorder();
+    PyObject *encoded = PyUnicode_EncodeFSDefault(folder);
+    Py_ssize_t bytes = 0;
+    char *data = NULL;
+
+    (void)self;
+    if (recorder && encoded && !PyBytes_AsStringAndSize(encoded, &data, &bytes))
+        recorder->pass_over(data, (size_t)bytes);
+    Py_XDECREF(encoded);
+    ml_native_forget_error();
+    Py_RETURN_NONE;
+}
+
 static PyMethodDef methods[] = {
     {"torch_begin", torch_begin, METH_NOARGS, "Prepares the recorder for PyTorch's modules."},
+    {"pass_over", pass_over, METH_O,
+     "Memory belongs to no function whose code is in this folder, which ends in a slash."},
     {NULL, NULL, 0, NULL},
 };
 

@@ -28,13 +28,26 @@ static bool is_part(const struct ml_tracked *t, const struct ml_tensor_block *bl
     return found;
 }
 
+/* Whether it is known to be where it was when it was last labelled. Sets *ret to where it is. */
+static bool has_stayed(const struct ml_tracked *t, PyObject *tensor, struct ml_tensor_fields *ret)
+{
+    *ret = (struct ml_tensor_fields){0};
+    return ml_tensor_has_fields(tensor) && ml_tensor_fields(tensor, ret) && t->data &&
+           ret->storage == t->fields.storage && ret->offset == t->fields.offset;
+}
+
 /* Labels the tensor if it moved. Several may share a block, as weights do that cuDNN wants in one
  * piece: the one that begins it gives the block its name. */
 static void check(struct ml_tracked *t, PyObject *tensor)
 {
-    uintptr_t data = ml_tensor_data(tensor);
+    struct ml_tensor_fields fields;
     struct ml_tensor_block block;
+    uintptr_t data;
 
+    if (has_stayed(t, tensor, &fields))
+        return;
+    data = ml_tensor_data(tensor);
+    t->fields = fields;
     if (data == t->data)
         return;
     ml_tracked_move(t, data);
@@ -62,9 +75,9 @@ void ml_tracked_check(void)
     ml_tracked_list_end_use();
 }
 
-/* Queries as little as possible, because it runs for every parameter in every step. Assumes
+/* Asks PyTorch as little as possible, because it runs for every parameter in every step. Assumes
  * that a gradient keeps its position in its block, and checks that now and then. */
-static struct ml_tensor_block gradient_block(struct ml_tracked *t, PyObject *gradient, bool look)
+static struct ml_tensor_block ask_block(struct ml_tracked *t, PyObject *gradient, bool look)
 {
     struct ml_tensor_block block = {.cuda_device = t->cuda_device, .begins = true};
 
@@ -75,6 +88,34 @@ static struct ml_tensor_block gradient_block(struct ml_tracked *t, PyObject *gra
     block = ml_tensor_block(gradient);
     t->gradient_begins = block.begins;
     return block;
+}
+
+static struct ml_tensor_block ask_gradient(struct ml_tracked *t, PyObject *tensor, bool look)
+{
+    PyObject *gradient = PyObject_GetAttr(tensor, ml_str.grad);
+    struct ml_tensor_block block = {0};
+
+    if (gradient && gradient != Py_None)
+        block = ask_block(t, gradient, look);
+    Py_XDECREF(gradient);
+    ml_native_forget_error();
+    return block;
+}
+
+/* The block of the tensor's gradient; none: it has no gradient. PyTorch is asked if several threads
+ * train: another one may replace the gradient, and PyTorch's answer holds a reference. */
+static struct ml_tensor_block gradient_block(struct ml_tracked *t, PyObject *tensor, bool look)
+{
+    struct ml_tensor_fields found;
+    bool ask = look || ml_model_threads_are_several() || !ml_tensor_has_fields(tensor);
+    enum ml_gradient gradient = ask ? ML_GRADIENT_UNKNOWN : ml_tensor_gradient(tensor, &found);
+
+    if (gradient == ML_GRADIENT_UNKNOWN)
+        return ask_gradient(t, tensor, look);
+    if (gradient == ML_GRADIENT_NONE)
+        return (struct ml_tensor_block){0};
+    return (struct ml_tensor_block){
+        .address = found.storage, .cuda_device = t->cuda_device, .begins = !found.offset};
 }
 
 /* Asked before each gradient: another thread may begin to train meanwhile. */
@@ -100,17 +141,14 @@ void ml_tracked_label_gradients(void)
     ml_tracked_list_use();
     for (size_t i = 0; (t = ml_tracked_at(i)); i++) {
         PyObject *tensor = may_look_at(t) ? ml_tracked_tensor(t) : NULL;
-        PyObject *gradient = tensor ? PyObject_GetAttr(tensor, ml_str.grad) : NULL;
+        struct ml_tensor_block block = {0};
 
-        if (gradient && gradient != Py_None) {
-            struct ml_tensor_block block = gradient_block(t, gradient, look);
-            if (block.begins)
-                ml_block_label(&block, t->name, MEMLEDGER_GRADIENT);
-            ml_shared_gradients_add(&shared, t, &block);
-        }
-        Py_XDECREF(gradient);
+        if (tensor)
+            block = gradient_block(t, tensor, look);
+        if (block.begins)
+            ml_block_label(&block, t->name, MEMLEDGER_GRADIENT);
+        ml_shared_gradients_add(&shared, t, &block);
         Py_XDECREF(tensor);
-        ml_native_forget_error();
     }
     ml_shared_gradients_label(&shared);
     ml_tracked_list_end_use();

@@ -15,12 +15,15 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "tensor_fields.h"
+
 struct ml_tracked {
     PyObject *alive;  /* weak reference to the tensor; NULL: it is no longer tracked */
     uintptr_t tensor; /* its address, while it is alive */
     uintptr_t data;   /* its address when last labelled, 0: none; ml_tracked_move sets it */
-    PyObject *text;   /* its name, a str */
-    uint32_t name;    /* likewise, the recorder's number */
+    struct ml_tensor_fields fields; /* likewise; no storage: unknown */
+    PyObject *text;                 /* its name, a str */
+    uint32_t name;                  /* likewise, the recorder's number */
     int category;
     int cuda_device;      /* -1: the host; its gradient is on the same */
     bool gradient_begins; /* its last gradient began where its block did */

@@ -1,5 +1,5 @@
-/* cgroup_memory.h: memory limits of this process's control groups, as in a container or a batch job,
- * and what the kernel did to keep them. In version 1 and 2.
+/* cgroup_memory.h: memory limits of this process's control groups, as in a container or a batch
+ * job, and what the kernel did to keep them. In version 1 and 2.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

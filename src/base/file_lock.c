@@ -48,8 +48,7 @@ bool ml_file_lock_is_signed(int fd)
     return find_signature(fd, &all);
 }
 
-/* 0: the file is not signed, or by a process of another pid namespace. */
-static pid_t signer(int fd)
+pid_t ml_file_lock_signer(int fd)
 {
     struct flock all;
 
@@ -72,13 +71,13 @@ static int busy(const char *path, pid_t pid, struct ml_error *err)
 
 int ml_file_lock_busy(const char *path, int fd, struct ml_error *err)
 {
-    return busy(path, signer(fd), err);
+    return busy(path, ml_file_lock_signer(fd), err);
 }
 
 int ml_file_lock_check(const char *path, struct ml_error *err)
 {
     int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-    pid_t pid = fd < 0 ? 0 : signer(fd);
+    pid_t pid = fd < 0 ? 0 : ml_file_lock_signer(fd);
 
     if (fd >= 0)
         close(fd);

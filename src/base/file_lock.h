@@ -12,6 +12,7 @@
 #define ML_BASE_FILE_LOCK_H
 
 #include <stdbool.h>
+#include <sys/types.h>
 
 #include "error.h"
 
@@ -27,6 +28,9 @@ void ml_file_lock_sign(int fd);
 
 /* Whether a process has signed the file, and so writes it now. */
 bool ml_file_lock_is_signed(int fd);
+
+/* That process; 0: none has, or one of another pid namespace. */
+pid_t ml_file_lock_signer(int fd);
 
 /* "PATH is being written by process N (COMMAND); ...". @return -EBUSY */
 int ml_file_lock_busy(const char *path, int fd, struct ml_error *err);

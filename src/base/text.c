@@ -280,6 +280,10 @@ int ml_parse_bytes(const char *text, uint64_t *ret)
     static const struct suffix suffixes[] = {
         {"", 1},
         {"B", 1},
+        {"KB", UINT64_C(1000)},
+        {"MB", UINT64_C(1000000)},
+        {"GB", UINT64_C(1000000000)},
+        {"TB", UINT64_C(1000000000000)},
         {"K", UINT64_C(1) << 10},
         {"KiB", UINT64_C(1) << 10},
         {"M", UINT64_C(1) << 20},

@@ -2,7 +2,7 @@
  *
  * Formatting writes into a caller's 32 bytes and returns them, so a call can be a printf
  * argument. Parsing takes the whole string or nothing. Independent of the locale; the decimal
- * sign is a point. Prefixes of byte counts are binary: KiB, never KB.
+ * sign is a point. Byte counts are written with binary prefixes: KiB, never KB.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -36,8 +36,8 @@ const char *ml_base_name(const char *path);
 int ml_parse_unit(const char *text, enum ml_unit *ret);
 
 /* "16", "4K", "1.5MiB", "2g", "1 TiB": a number, then B or one of K M G T, alone
- * or with iB, in any case. A fraction of a byte is rounded to nearest, but not
- * accepted without a prefix.
+ * or with iB, in any case. KB, MB, GB and TB are powers of ten. A fraction of a byte is rounded to
+ * nearest, but not accepted without a prefix.
  * @return 0, -EINVAL, or -ERANGE when it does not fit */
 int ml_parse_bytes(const char *text, uint64_t *ret);
 

@@ -7,6 +7,7 @@
 #include <stddef.h>
 
 #include "cuda_resolve.h"
+#include "python_dlsym.h"
 #include "torch_real.h"
 #if ML_WITH_MXNET
 #include "mxnet_dlsym.h"
@@ -14,6 +15,7 @@
 
 const struct ml_dlsym_provider *const ml_dlsym_providers[] = {
     &ml_cuda_dlsym,
+    &ml_python_dlsym,
     &ml_torch_dlsym,
 #if ML_WITH_MXNET
     &ml_mxnet_dlsym,

@@ -62,6 +62,7 @@ static const struct ml_option options[] = {
      .help = "with --json: print a picture of N columns",
      .min = 1,
      .max = 10000},
+    ML_OPTION_CHECKPOINTS,
     ML_REPORT_OPTIONS,
 };
 
@@ -158,14 +159,15 @@ static int report(const struct ml_trace *trace, const char *file, const void *op
 
 static int run(int argc, char **argv)
 {
-    /* It reads the whole trace anyway. */
-    struct blocks_opts opts = {.top = 20, .instant = {.checkpoints = ML_CHECKPOINTS_NEVER}};
+    struct blocks_opts opts = {.top = 20};
     uint64_t address;
     int first, status = ml_verb_begin(&ml_verb_blocks, &opts, argc, argv, &first);
 
     if (status >= 0)
         return status;
     status = check_opts(&opts, &address);
+    if (!opts.instant.at && !opts.from_ns && !opts.to_ns)
+        opts.instant.checkpoints = ML_CHECKPOINTS_NEVER; /* it reads the whole trace anyway */
     return status >= 0 ? status : ml_instant_run(&ml_verb_blocks, report, &opts, argc, argv, first);
 }
 

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "compare.h"
+#include "compare_instants.h"
 #include "compare_report.h"
 #include "compare_view.h"
 #include "health_report.h"
@@ -19,6 +20,8 @@
 #include "summary.h"
 #include "verbs.h"
 
+#define INSTANTS_MAX 16
+
 struct compare_opts {
     struct ml_instant_opts instant; /* first, as its option entries require */
     const char *by;
@@ -27,6 +30,11 @@ struct compare_opts {
     uint64_t min_change;
     double fail_percent; /* negative: never */
     struct ml_compare_view_opts view;
+    struct {
+        struct ml_at at[INSTANTS_MAX];
+        const char *names[INSTANTS_MAX]; /* as typed */
+        size_t count;
+    } instants; /* of --at */
 };
 
 static const char *const each_choices[] = {"entry", "step", "phase", NULL};
@@ -37,7 +45,25 @@ static const struct ml_option options[] = {
      .offset = offsetof(struct compare_opts, by),
      .value_name = "KEY,...",
      .help = "compare by these keys (category); keys as in table"},
-    ML_OPTION_AT,
+    {.name = "at",
+     .type = ML_OPT_STRING,
+     .offset = offsetof(struct ml_instant_opts, at),
+     .value_name = "WHEN,...",
+     .help = "choose an instant of each run, or several of one run: peak (default), end, oom, "
+             "step:N, step:N:end, or a time (1.5s, 20ms)"},
+    {.name = "device",
+     .type = ML_OPT_STRING,
+     .offset = offsetof(struct ml_instant_opts, device),
+     .value_name = "NAME",
+     .help = "show only this device: cuda:0 (or 0), cpu for the host"},
+    {.name = "process",
+     .type = ML_OPT_INT,
+     .offset = offsetof(struct ml_instant_opts, process),
+     .value_name = "PID",
+     .help = "several instants of one run: show only blocks of this process",
+     .min = 1,
+     .max = UINT32_MAX,
+     .no_env = true},
     {.name = "each",
      .type = ML_OPT_CHOICE,
      .offset = offsetof(struct compare_opts, each),
@@ -64,6 +90,7 @@ static const struct ml_option options[] = {
      .help = "exit with 1 if a peak, or a requested entry, rose by more than PERCENT",
      .min = 0,
      .max = 1000000},
+    ML_OPTION_CHECKPOINTS,
     ML_REPORT_OPTIONS,
 };
 
@@ -261,14 +288,11 @@ static int refuse_keys(const char *keys, const struct ml_error *err)
 }
 
 /* @return negative to continue, else the exit code */
-static int prepare_view(struct compare_opts *opts, const struct ml_level_caps *caps)
+static int prepare_view(struct compare_opts *opts)
 {
     struct ml_breakdown_opts keys = {0};
     struct ml_error err = {0};
-    int status = ml_instant_parse(&ml_verb_compare, opts->instant.at, &opts->view.at);
 
-    if (status >= 0)
-        return status;
     if (ml_breakdown_parse(opts->by ? opts->by : "category", &keys, &err) < 0)
         return refuse_keys(opts->by, &err);
     if (opts->each != ML_COMPARE_KEYS && (opts->by || opts->instant.at))
@@ -281,44 +305,148 @@ static int prepare_view(struct compare_opts *opts, const struct ml_level_caps *c
     opts->view.rows = (enum ml_compare_rows)opts->each;
     opts->view.top = (size_t)opts->top;
     opts->view.min_change_bytes = opts->min_change;
-    opts->view.caps = caps;
+    opts->view.at = opts->instants.at[0];
+    opts->view.device = opts->instant.device;
+    opts->view.pid = (uint32_t)opts->instant.process;
     return -1;
+}
+
+/* @return an exit code */
+static int compare_runs(struct compare_opts *opts, const char *const *files, size_t count)
+{
+    struct runs runs = {
+        .count = count, .files = files, .caps = {.only_device = opts->instant.device}};
+    int status = ML_EXIT_OK;
+
+    opts->view.caps = &runs.caps;
+    if (alloc_runs(&runs) < 0)
+        status = ml_report_fail(&(struct ml_error){0});
+    for (size_t i = 0; status == ML_EXIT_OK && i < runs.count; i++)
+        status = open_run(&runs, i, opts);
+    for (size_t i = 0; status == ML_EXIT_OK && i < runs.count; i++)
+        status = summarize_run(&runs, i);
+    if (status == ML_EXIT_OK)
+        status = print_comparison(&runs, opts);
+    release_runs(&runs);
+    return status;
+}
+
+/* ---- Several instants of one run ---------------------------------------- */
+
+/* @return negative to continue, else the exit code */
+static int check_instants(const struct compare_opts *opts, size_t files)
+{
+    if (files != 1)
+        return ml_verb_usage_error(&ml_verb_compare,
+                                   "--at: several instants are for one trace; give one instant, or "
+                                   "one trace");
+    if (opts->fail_percent >= 0)
+        return ml_verb_usage_error(&ml_verb_compare,
+                                   "--fail-on-increase is for several traces; memledger check "
+                                   "limits the growth within one");
+    return -1;
+}
+
+static int write_instants(const struct ml_compare_instants *compared, const char *file,
+                          const struct compare_opts *opts)
+{
+    struct ml_style style = ml_report_style(&opts->instant.report);
+    struct ml_buf out;
+    int status, r;
+
+    ml_buf_init(&out);
+    r = opts->instant.report.json ? ml_compare_instants_json(compared, file, &out)
+                                  : ml_compare_instants_text(compared, &style, &out);
+    status = r < 0 ? ml_report_fail(&(struct ml_error){0}) : ml_report_write(&out);
+    ml_buf_release(&out);
+    return status;
+}
+
+static int compare_instants(const struct compare_opts *opts, const char *file)
+{
+    struct ml_compare_instants compared = {0};
+    struct ml_error err = {0};
+    struct ml_trace *trace = ml_instant_open(file, &opts->instant);
+    int status = ML_EXIT_FAILURE;
+
+    if (trace && ml_compare_instants(trace, opts->instants.at, opts->instants.names,
+                                     opts->instants.count, &opts->view, &compared, &err) < 0)
+        ml_report_fail(&err);
+    else if (trace)
+        status = write_instants(&compared, file, opts);
+    ml_compare_instants_release(&compared);
+    ml_trace_free(trace);
+    return status;
+}
+
+/* Splits "step:3,step:9". @return negative to continue, else the exit code */
+static int parse_instants(struct compare_opts *opts, struct ml_arena *arena)
+{
+    const char *text = opts->instant.at ? opts->instant.at : "peak";
+    int status = -1;
+
+    for (;;) {
+        size_t len = strcspn(text, ","), i = opts->instants.count++;
+
+        if (i == INSTANTS_MAX)
+            return ml_verb_usage_error(&ml_verb_compare, "--at: more than %d instants",
+                                       INSTANTS_MAX);
+        opts->instants.names[i] = ml_arena_dup(arena, text, len);
+        if (!opts->instants.names[i])
+            return ml_report_fail(&(struct ml_error){0});
+        status = ml_instant_parse(&ml_verb_compare, opts->instants.names[i], &opts->instants.at[i]);
+        if (status >= 0 || text[len] == '\0')
+            return status;
+        text += len + 1;
+    }
+}
+
+/* ---- The command ---------------------------------------------------------- */
+
+/* @return an exit code */
+static int compare(struct compare_opts *opts, const char *const *files, size_t count)
+{
+    int status = prepare_view(opts);
+
+    if (status >= 0)
+        return status;
+    if (opts->instants.count > 1) {
+        status = check_instants(opts, count);
+        return status >= 0 ? status : compare_instants(opts, files[0]);
+    }
+    if (opts->instant.process)
+        return ml_verb_usage_error(&ml_verb_compare,
+                                   "--process is for several instants of one trace: add "
+                                   "--at WHEN,WHEN");
+    if (count < 2)
+        return ml_verb_usage_error(&ml_verb_compare,
+                                   "name two or more traces to compare, or two instants of one: "
+                                   "--at step:3,step:9");
+    return compare_runs(opts, files, count);
 }
 
 static int run(int argc, char **argv)
 {
     struct compare_opts opts = {.fail_percent = -1, .top = 20};
-    struct runs runs = {0};
+    struct ml_arena arena = {0};
     int first, status = ml_verb_begin(&ml_verb_compare, &opts, argc, argv, &first);
 
     if (status >= 0)
         return status;
-    status = prepare_view(&opts, &runs.caps);
-    if (status >= 0)
-        return status;
-    if (argc - first < 2)
-        return ml_verb_usage_error(&ml_verb_compare, "name two or more traces to compare");
-    runs.count = (size_t)(argc - first);
-    runs.files = (const char *const *)&argv[first];
-    status = ML_EXIT_OK;
-    if (alloc_runs(&runs) < 0)
-        status = ml_report_fail(&(struct ml_error){0});
-    for (size_t i = 0; status == ML_EXIT_OK && i < runs.count; i++)
-        status = open_run(&runs, i, &opts);
-    for (size_t i = 0; status == ML_EXIT_OK && i < runs.count; i++)
-        status = summarize_run(&runs, i);
-    if (status == ML_EXIT_OK)
-        status = print_comparison(&runs, &opts);
-    release_runs(&runs);
+    status = parse_instants(&opts, &arena);
+    if (status < 0)
+        status = compare(&opts, (const char *const *)&argv[first], (size_t)(argc - first));
+    ml_arena_release(&arena);
     return status;
 }
 
 const struct ml_verb ml_verb_compare = {
     .name = "compare",
-    .summary = "compare runs: peak, its composition, allocations, time",
-    .usage = "[OPTION]... FILE FILE...",
+    .summary = "compare runs, or instants of one run",
+    .usage = "[OPTION]... FILE...",
     .details = "Every run is compared with the first. Runs are sorted by peak, the largest\n"
-               "increase first, and entries by change.",
+               "increase first, and entries by change. Of one FILE, instants are compared with\n"
+               "the first one: --at step:3,step:9.",
     .group = ML_GROUP_COMPARE,
     .operands = ML_OPERANDS_TRACES,
     .options = options,

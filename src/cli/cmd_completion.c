@@ -20,7 +20,8 @@ static void print_options(const struct ml_verb *verb)
             printf("-%c ", o->letter);
         printf("--%s%s ", o->name, value ? "=" : "");
         for (int c = 1; o->type == ML_OPT_OPTIONAL_CHOICE && o->choices[c]; c++)
-            printf("--%s=%s ", o->name, o->choices[c]);
+            printf("--%s=%.*s%s ", o->name, (int)ml_choice_word(o->choices[c]), o->choices[c],
+                   o->choices[c][ml_choice_word(o->choices[c])] == ':' ? ":" : "");
     }
     puts("-h --help\" ;;");
 }

@@ -12,6 +12,7 @@
 #include "instant_command.h"
 #include "memledger/memledger.h"
 #include "nearest.h"
+#include "package_export.h"
 #include "part_guard.h"
 #include "progress_line.h"
 #include "read_table.h"
@@ -74,7 +75,7 @@ static const struct ml_option options[] = {
      .offset = offsetof(struct export_opts, table),
      .value_name = "NAME",
      .help =
-         "csv, json: write this table: allocations, events, labels, marks, samples, scopes, ..."},
+         "csv, json, parquet: write this table: allocations, events, labels, marks, samples, ..."},
     {.name = "safe-csv",
      .type = ML_OPT_FLAG,
      .offset = offsetof(struct export_opts, safe_csv),
@@ -133,9 +134,10 @@ static int check_table(const struct ml_exporter *exporter, const char *table)
     if (!table)
         return -1;
     if (!exporter->has_tables)
-        return ml_verb_usage_error(
-            &ml_verb_export, "--table: %s does not write tables; csv and json do", exporter->name);
-    if (ml_table_find(table))
+        return ml_verb_usage_error(&ml_verb_export,
+                                   "--table: %s does not write tables; csv, json and parquet do",
+                                   exporter->name);
+    if (!exporter->run || ml_table_find(table)) /* the package knows more tables */
         return -1;
     for (size_t i = 0; ml_tables[i]; i++)
         ml_nearest_offer(&nearest, ml_tables[i]->name);
@@ -271,6 +273,29 @@ static int export_trace(const struct ml_exporter *exporter, const struct export_
     return status;
 }
 
+/* By the Python package. @return an exit code, only if it cannot be started */
+static int export_in_python(const struct ml_exporter *exporter, const struct export_opts *opts,
+                            const char *file)
+{
+    char *folder = opts->output ? strdup(opts->output) : name_after(file, exporter->suffix);
+    struct ml_package_export how = {
+        .trace = file,
+        .folder = folder,
+        .table = opts->table,
+        .force = opts->force,
+        .salvage = opts->instant.report.salvage,
+    };
+    int status;
+
+    if (opts->instant.report.max_memory_bytes > 0)
+        status = ml_verb_usage_error(
+            &ml_verb_export, "--max-memory does not apply to %s: Python writes it", exporter->name);
+    else
+        status = folder ? ml_package_export(&how) : ml_report_fail(&(struct ml_error){0});
+    free(folder);
+    return status;
+}
+
 static int run(int argc, char **argv)
 {
     struct export_opts opts = {0};
@@ -304,7 +329,10 @@ static int run(int argc, char **argv)
     how.device = opts.instant.device;
     how.level = (unsigned)opts.level;
     file = ml_report_operand(&ml_verb_export, argc, argv, first);
-    return file ? export_trace(exporter, &opts, &how, file) : ML_EXIT_USAGE;
+    if (!file)
+        return ML_EXIT_USAGE;
+    return exporter->run ? export_trace(exporter, &opts, &how, file)
+                         : export_in_python(exporter, &opts, file);
 }
 
 const struct ml_verb ml_verb_export = {

@@ -18,6 +18,7 @@ struct fragmentation_opts {
 static const struct ml_option options[] = {
     ML_OPTION_AT,
     ML_OPTION_DEVICE,
+    ML_OPTION_PROCESS,
     {.name = "top",
      .letter = 'n',
      .type = ML_OPT_INT,

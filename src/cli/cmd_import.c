@@ -16,6 +16,7 @@
 #include "part_guard.h"
 #include "progress_line.h"
 #include "say.h"
+#include "symbolize.h"
 #include "text.h"
 #include "verbs.h"
 
@@ -183,6 +184,23 @@ static void tell(const struct import_opts *opts, const char *path, const char *t
                trace, trace);
 }
 
+/* Source files name addresses; their libraries, as far as they are here, the functions. */
+static void name_functions(const struct import_opts *opts, const char *trace)
+{
+    struct ml_symbolize_opts how = {0};
+    struct ml_symbolized done;
+    struct ml_progress_line line;
+    struct ml_error err = {0};
+
+    ml_progress_line_init(&line, "looking up functions");
+    if (!opts->quiet)
+        how.progress = &line.progress;
+    if (ml_symbolize(trace, &how, &done, &err) < 0)
+        ml_say("no function names: %s; memledger symbolize looks them up later", err.text);
+    ml_progress_line_end(&line);
+    ml_symbolized_release(&done);
+}
+
 static int import_file(const struct import_opts *opts, const struct ml_import_format *format,
                        const char *path)
 {
@@ -214,6 +232,8 @@ static int import_file(const struct import_opts *opts, const struct ml_import_fo
         ml_progress_line_end(&line);
         ml_import_source_release(&source);
     }
+    if (r == 0 && counts.unnamed_frames)
+        name_functions(opts, trace);
     if (r == 0)
         tell(opts, path, trace, &counts);
     free(trace);
@@ -280,7 +300,7 @@ const struct ml_verb ml_verb_import = {
     .usage = "[OPTION]... FILE...",
     .details = "The format is recognized from the content; --format overrides that, and\n"
                "--format list prints all formats. \"-\" is standard input. Files compressed with\n"
-               "gzip or zstd are unpacked.",
+               "gzip, zstd or LZ4 are unpacked.",
     .group = ML_GROUP_EXCHANGE,
     .operands = ML_OPERANDS_PROGRAM,
     .options = options,

@@ -91,6 +91,11 @@ static int judge(const struct ml_leaks *leaks)
                leaks->no_allocations ? "no allocation was recorded" : "events are missing");
     else if (leaks->measured == 0)
         ml_say("cannot judge this run: there are too few steps");
+    else if (leaks->other_pids.len > 0 && leaks->process < 0)
+        ml_say("cannot judge this run: only one of %" PRIu32 " processes that mark steps was "
+               "looked at; name one with --process, or use memledger check --max-growth, which "
+               "looks at each",
+               (uint32_t)leaks->other_pids.len + 1);
     else
         return ML_EXIT_OK;
     return ML_EXIT_FAILURE;

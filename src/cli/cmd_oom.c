@@ -9,8 +9,8 @@
 #include "verbs.h"
 
 struct oom_opts {
-    struct ml_top_opts top; /* first, as its option entries want it */
-    const char *at, *device;
+    struct ml_narrow_opts narrow; /* first, as its option entries require */
+    const char *at;
 };
 
 static const struct ml_option options[] = {
@@ -19,11 +19,7 @@ static const struct ml_option options[] = {
      .offset = offsetof(struct oom_opts, at),
      .value_name = "WHEN",
      .help = "explain refusal oom:N (default: last 3 not recovered)"},
-    {.name = "device",
-     .type = ML_OPT_STRING,
-     .offset = offsetof(struct oom_opts, device),
-     .value_name = "NAME",
-     .help = "show only this device: cuda:0 (or 0), cpu for the host"},
+    ML_NARROW_OPTIONS,
     ML_TOP_OPTIONS("holders"),
 };
 
@@ -32,7 +28,9 @@ static int report(const struct ml_trace *trace, const char *file, const struct m
 {
     const struct oom_opts *own = (const struct oom_opts *)opts;
     struct ml_style style = ml_report_style(&opts->report);
-    struct ml_oom_opts oom_opts = {.device = own->device, .top = (size_t)opts->top};
+    struct ml_oom_opts oom_opts = {.device = own->narrow.device,
+                                   .pid = (uint32_t)own->narrow.process,
+                                   .top = (size_t)opts->top};
     struct ml_oom_report found;
     struct ml_at at = {0};
     int r;
@@ -49,7 +47,7 @@ static int report(const struct ml_trace *trace, const char *file, const struct m
 
 static int run(int argc, char **argv)
 {
-    struct oom_opts opts = {.top = {.top = 10}};
+    struct oom_opts opts = {.narrow.top.top = 10};
     struct ml_at at;
     int first, status = ml_verb_begin(&ml_verb_oom, &opts, argc, argv, &first);
 
@@ -58,7 +56,7 @@ static int run(int argc, char **argv)
     if (opts.at && (!ml_at_parse(opts.at, &at) || at.kind != ML_AT_OOM))
         return ml_verb_usage_error(
             &ml_verb_oom, "--at: '%s' is not a failure; write oom:2 for the second", opts.at);
-    return ml_report_run(&ml_verb_oom, report, &opts.top, argc, argv);
+    return ml_report_run(&ml_verb_oom, report, &opts.narrow.top, argc, argv);
 }
 
 const struct ml_verb ml_verb_oom = {

@@ -3,13 +3,14 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "memledger/memledger.h"
+#include "narrow.h"
 #include "report_command.h"
 #include "stats.h"
 #include "stats_report.h"
 #include "verbs.h"
 
 struct stats_opts {
-    struct ml_top_opts top;
+    struct ml_narrow_opts narrow;
     int sort_by; /* MEMLEDGER_BY_TOTAL, ... */
     bool ascending;
 };
@@ -30,6 +31,7 @@ static const struct ml_option options[] = {
      .type = ML_OPT_FLAG,
      .offset = offsetof(struct stats_opts, ascending),
      .help = "list the smallest time or counter first"},
+    ML_NARROW_OPTIONS,
     ML_TOP_OPTIONS("scopes, threads and blocks"),
 };
 
@@ -37,12 +39,15 @@ static int report(const struct ml_trace *trace, const char *file, const struct m
                   struct ml_buf *out, struct ml_error *err)
 {
     const struct stats_opts *own = (const struct stats_opts *)opts;
-    const struct ml_stats_opts stats_opts = {.top = (size_t)opts->top,
-                                             .order = {own->sort_by, own->ascending}};
+    struct ml_level_caps caps = {0};
+    const struct ml_stats_opts stats_opts = {
+        .top = (size_t)opts->top, .order = {own->sort_by, own->ascending}, .caps = &caps};
     struct ml_style style = ml_report_style(&opts->report);
-    struct ml_stats stats;
-    int r = ml_measure(trace, &stats_opts, &stats, err);
+    struct ml_stats stats = {0};
+    int r = ml_narrow(trace, own->narrow.device, (uint32_t)own->narrow.process, &caps, err);
 
+    if (r == 0)
+        r = ml_measure(trace, &stats_opts, &stats, err);
     if (r == 0)
         r = opts->report.json ? ml_stats_json(&stats, file, out)
                               : ml_stats_text(&stats, file, &style, out);
@@ -52,9 +57,9 @@ static int report(const struct ml_trace *trace, const char *file, const struct m
 
 static int run(int argc, char **argv)
 {
-    struct stats_opts opts = {.top.top = 10};
+    struct stats_opts opts = {.narrow.top.top = 10};
 
-    return ml_report_run(&ml_verb_stats, report, &opts.top, argc, argv);
+    return ml_report_run(&ml_verb_stats, report, &opts.narrow.top, argc, argv);
 }
 
 const struct ml_verb ml_verb_stats = {

@@ -6,13 +6,14 @@
 #include <stddef.h>
 
 #include "instant.h"
+#include "narrow.h"
 #include "report_command.h"
 #include "steps_report.h"
 #include "summary.h"
 #include "verbs.h"
 
 struct steps_opts {
-    struct ml_top_opts top; /* first, as ml_report_run requires */
+    struct ml_narrow_opts narrow; /* first, as ml_report_run requires */
     bool csv;
 };
 
@@ -21,6 +22,7 @@ static const struct ml_option options[] = {
      .type = ML_OPT_FLAG,
      .offset = offsetof(struct steps_opts, csv),
      .help = "print comma-separated values: bytes, nanoseconds"},
+    ML_NARROW_OPTIONS,
     ML_REPORT_OPTIONS,
 };
 
@@ -28,11 +30,14 @@ static int report(const struct ml_trace *trace, const char *file, const struct m
                   struct ml_buf *out, struct ml_error *err)
 {
     const struct steps_opts *own = (const struct steps_opts *)opts;
-    const struct ml_summary_opts summary_opts = {.top = 0};
+    struct ml_level_caps caps = {0};
+    const struct ml_summary_opts summary_opts = {.caps = &caps};
     struct ml_style style = ml_report_style(&opts->report);
-    struct ml_summary summary;
-    int r = ml_summarize(trace, &summary_opts, &summary, err);
+    struct ml_summary summary = {0};
+    int r = ml_narrow(trace, own->narrow.device, (uint32_t)own->narrow.process, &caps, err);
 
+    if (r == 0)
+        r = ml_summarize(trace, &summary_opts, &summary, err);
     if (r == 0 && own->csv)
         r = ml_steps_csv(&summary.steps, out);
     else if (r == 0 && opts->report.json)
@@ -49,7 +54,7 @@ static int run(int argc, char **argv)
 {
     struct steps_opts opts = {0};
 
-    return ml_report_run(&ml_verb_steps, report, &opts.top, argc, argv);
+    return ml_report_run(&ml_verb_steps, report, &opts.narrow.top, argc, argv);
 }
 
 const struct ml_verb ml_verb_steps = {

@@ -73,6 +73,21 @@ static void note_libraries(const struct ml_symbolized *done)
         ml_say("and %zu other librar%s without source lines", left, left == 1 ? "y" : "ies");
 }
 
+/* What a server said is not known: libdw keeps it to itself. */
+static void note_servers(const struct ml_symbolized *done)
+{
+    const char *servers = getenv(ML_SERVERS_VARIABLE);
+    size_t without = 0;
+
+    for (size_t i = 0; i < done->libraries.len; i++)
+        without += done->libraries.items[i].found != ML_SYMBOLS_LINES;
+    if (servers && *servers && without > 0)
+        ml_say("the servers of " ML_SERVERS_VARIABLE
+               " (%s) have no debug files of %s, or cannot be "
+               "reached",
+               servers, without == 1 ? "that library" : "these libraries");
+}
+
 static void note(const struct ml_symbolized *done, const char *file)
 {
     char frames[32], lines[32], named[32], inlined[32];
@@ -82,8 +97,10 @@ static void note(const struct ml_symbolized *done, const char *file)
            ml_format_count(named, done->named), ml_format_count(inlined, done->inlined), file);
     if (!ml_symbolize_reads_lines())
         ml_say("this memledger was built without libdw: it reads symbol tables only");
-    else
+    else {
         note_libraries(done);
+        note_servers(done);
+    }
 }
 
 static int symbolize(const char *file, const struct symbolize_opts *opts)

@@ -39,11 +39,15 @@ static const struct ml_option options[] = {
 };
 
 #if ML_WITH_VIEWER
+#define ADDRESS_MAX 256
+#define SALVAGE "#salvage=true" /* as the page writes its state */
+
 struct view {
     struct ml_served_files files;
     struct ml_private_folder folder;
     sigset_t ends; /* Ctrl-C, and what asks a program to end */
     int ends_fd;   /* readable when one of them has arrived */
+    bool salvage;  /* the first file is damaged */
 };
 
 /* Threads that start later inherit the mask, so that only this one sees these signals. */
@@ -77,8 +81,12 @@ static int add_files(struct view *view, char *const *paths, size_t count)
 
     if (count == 0)
         ml_view_add_recent(&view->files);
-    for (size_t i = 0; i < count && status == ML_EXIT_OK; i++)
-        status = ml_view_add_file(&view->files, &opening, paths[i]);
+    for (size_t i = 0; i < count && status == ML_EXIT_OK; i++) {
+        bool damaged = false;
+
+        status = ml_view_add_file(&view->files, &opening, paths[i], &damaged);
+        view->salvage |= i == 0 && damaged;
+    }
     return status;
 }
 
@@ -88,15 +96,18 @@ static int serve(struct view *view, const struct view_opts *opts)
         .port = (uint16_t)opts->port, .files = &view->files, .folder = &view->folder};
     struct ml_error err = {0};
     struct ml_server *server = ml_server_start(&server_opts, &err);
+    char address[ADDRESS_MAX];
     int signal;
 
     if (!server)
         return ml_report_fail(&err);
-    printf("%s\n", ml_server_address(server));
+    snprintf(address, sizeof(address), "%s%s", ml_server_address(server),
+             view->salvage ? SALVAGE : "");
+    printf("%s\n", address);
     fflush(stdout);
     ml_say("press Ctrl-C to end");
     if (!opts->no_open)
-        ml_browser_open(&view->folder, ml_server_address(server));
+        ml_browser_open(&view->folder, address);
     sigwait(&view->ends, &signal);
     ml_server_stop(server);
     return ML_EXIT_OK;
@@ -139,7 +150,8 @@ const struct ml_verb ml_verb_view = {
     .usage = "[OPTION]... [FILE]...",
     .details = "Serves a page on this machine only and prints its address. Every number on it is\n"
                "one that a command prints, and the page names the command. Files of other tools\n"
-               "are imported first. Without FILE, the page lists recent recordings.",
+               "are imported first. FILE may be a folder with the recordings of a job. Without\n"
+               "FILE, the page lists recent recordings.",
     .group = ML_GROUP_LOOK,
     .operands = ML_OPERANDS_TRACES,
     .options = options,

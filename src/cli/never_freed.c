@@ -62,9 +62,10 @@ static int judge(const struct ml_cost_report *costs)
     const struct ml_health *h = &costs->at.instant.health;
     char bytes[32];
 
-    if (costs->total.leaked_blocks > 0)
-        ml_say("%s never freed",
-               ml_format_bytes(bytes, (int64_t)costs->total.figures[ML_COST_LEAKED], ML_UNIT_AUTO));
+    if (ml_cost_lost_blocks(&costs->total) > 0)
+        ml_say("%s %s",
+               ml_format_bytes(bytes, (int64_t)ml_cost_lost_bytes(&costs->total), ML_UNIT_AUTO),
+               costs->reach.is_there ? "lost" : "never freed");
     else if (h->empty || h->lost > 0 || h->damaged_blocks > 0 || h->cut_short)
         ml_say("cannot judge this run: %s",
                h->empty ? "no allocation was recorded" : "events are missing");

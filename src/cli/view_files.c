@@ -6,8 +6,10 @@
 
 #include <errno.h>
 #include <glob.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "child_output.h"
@@ -21,12 +23,17 @@
 
 /* Opened by another process: its memory limit must not become that of the server and the browser.
  * It says what is wrong, and a long trace without checkpoints gets them now, once, not by each of
- * the page's first questions. */
-static bool can_be_read(const struct ml_opening *opening, const char *path)
+ * the page's first questions.
+ * @salvage  skips damaged blocks, and says nothing */
+static bool can_be_read(const struct ml_opening *opening, const char *path, bool salvage)
 {
-    const char *const argv[] = {"events", "--json", "--limit=1", "--from=1ns", "--", path, NULL};
-    const struct ml_child_limits limits = {
-        .output_bytes = 1u << 20, .seconds = 3600, .stop_fd = opening->stop_fd, .show_errors = true};
+    const char *const argv[] = {"events",    "--json",     salvage ? "--salvage" : "--json",
+                                "--limit=1", "--from=1ns", "--",
+                                path,        NULL};
+    const struct ml_child_limits limits = {.output_bytes = 1u << 20,
+                                           .seconds = 3600,
+                                           .stop_fd = opening->stop_fd,
+                                           .show_errors = !salvage};
     struct ml_buf output = {0};
     int code = ml_child_output(argv, &limits, &output, NULL);
 
@@ -34,8 +41,48 @@ static bool can_be_read(const struct ml_opening *opening, const char *path)
     return code == 0;
 }
 
+/* The first question to the trace has said what is damaged.
+ * @return whether there is anything to show */
+static bool is_readable(const struct ml_opening *opening, const char *trace, const char *path,
+                        bool *ret_damaged)
+{
+    *ret_damaged = false;
+    if (can_be_read(opening, trace, false))
+        return true;
+    *ret_damaged = can_be_read(opening, trace, true);
+    if (*ret_damaged)
+        ml_say("%s: the page shows the blocks that can be read, as --salvage does", path);
+    return *ret_damaged;
+}
+
+/* The traces of a job. They are not read now: there may be hundreds. */
+static int add_folder(struct ml_served_files *files, const char *path)
+{
+    char pattern[PATH_MAX];
+    size_t added = 0;
+    glob_t found;
+
+    if (snprintf(pattern, sizeof(pattern), "%s/*.mled", path) >= (int)sizeof(pattern))
+        return ML_EXIT_FAILURE;
+    if (glob(pattern, 0, NULL, &found) == 0)
+        for (size_t i = 0; i < found.gl_pathc; i++)
+            added += ml_is_trace_file(found.gl_pathv[i]) &&
+                     ml_served_files_add(files, found.gl_pathv[i], NULL, false) >= 0;
+    globfree(&found);
+    if (added == 0)
+        ml_say("%s: there is no trace in this folder", path);
+    return added > 0 ? ML_EXIT_OK : ML_EXIT_FAILURE;
+}
+
+static bool is_folder(const char *path)
+{
+    struct stat about;
+
+    return stat(path, &about) == 0 && S_ISDIR(about.st_mode);
+}
+
 int ml_view_add_file(struct ml_served_files *files, const struct ml_opening *opening,
-                     const char *path)
+                     const char *path, bool *ret_damaged)
 {
     char trace[PATH_MAX];
     const char *slash = strrchr(path, '/');
@@ -44,7 +91,10 @@ int ml_view_add_file(struct ml_served_files *files, const struct ml_opening *ope
         ml_say("%s: %s", path, strerror(errno));
         return ML_EXIT_FAILURE;
     }
-    if (ml_open_file(opening, path, trace, NULL) < 0 || !can_be_read(opening, trace))
+    if (is_folder(path))
+        return add_folder(files, path);
+    if (ml_open_file(opening, path, trace, NULL) < 0 ||
+        !is_readable(opening, trace, path, ret_damaged))
         return ML_EXIT_FAILURE; /* the other process has said why */
     if (ml_served_files_add(files, trace, slash ? slash + 1 : path, false) >= 0)
         return ML_EXIT_OK;

@@ -11,9 +11,10 @@
 
 /* Adds a trace, or what an import makes of a file of another program, with progress on a terminal.
  * A file that cannot be read is an error now, not a page without numbers.
+ * @ret_damaged  only a part of the trace can be read
  * @return an exit code, after a message */
 int ml_view_add_file(struct ml_served_files *files, const struct ml_opening *opening,
-                     const char *path);
+                     const char *path, bool *ret_damaged);
 
 /* Lists the traces of the current folder and those that were recorded lately. Number 0 stays
  * unused, so that the page begins with the list. */

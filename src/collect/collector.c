@@ -20,13 +20,18 @@
 #include "hellos.h"
 #include "losses.h"
 #include "nanoseconds.h"
+#include "pauses.h"
 #include "sandboxed.h"
+#include "saves.h"
 #include "silent_processes.h"
+#include "surroundings.h"
 #include "symbols.h"
 
 /* A partly filled block is written after this long, so that little is lost if
  * we are killed. */
 #define SAVE_NS 1000000000u
+/* One with few events sooner, for those who watch the program: it is soon replaced. */
+#define SAVE_SMALL_NS 100000000u
 /* How often to check whether the program has been started. */
 #define START_POLL_MS 10
 /* How often to check whether threads are still alive, and for processes without a recorder. */
@@ -49,6 +54,10 @@ int ml_collector_new(const struct ml_collector_opts *opts, struct ml_session_dir
     c->command = opts->command;
     c->sample_hz = opts->sample_hz;
     c->sample_only = opts->sample_only;
+    c->saves.on_oom = opts->save_on_oom;
+    c->saves.growth.limit = opts->save_on_growth;
+    if (opts->save_on_growth.share > 0)
+        c->stage.growth = &c->saves.growth;
     atomic_store(&session->page->program_pid, (uint32_t)opts->program);
     c->program_fd = opts->program ? (int)syscall(SYS_pidfd_open, opts->program, 0) : -1;
     c->ticks = *ticks;
@@ -56,14 +65,25 @@ int ml_collector_new(const struct ml_collector_opts *opts, struct ml_session_dir
     c->stage.start_wall_ns = ml_clock_ns(CLOCK_REALTIME) - c->ticks.ns;
     r = ml_trace_writer_open(&c->writer, opts->path, opts->force, c->stage.start_wall_ns, &c->dict,
                              err);
+    if (!r && (opts->keep.bytes || opts->keep.ns)) {
+        r = ml_trace_writer_keep(&c->writer, &opts->keep, err);
+        if (r)
+            ml_trace_writer_discard(&c->writer);
+    }
     if (r) {
         ml_collector_free(c);
         return r;
     }
+    if (session->page->heap == ML_HEAP_MALLOC || session->page->heap == ML_HEAP_ALL)
+        ml_trace_writer_save_bytes(&c->writer);
+    ml_trace_writer_publish(&c->writer);
     c->writer.thread_id = &session->page->collector.threads[1];
     for (const struct ml_setting *s = opts->settings; s && s->key; s++)
         ml_dict_config(&c->dict, s->key, s->value);
+    ml_surroundings_note(&c->dict);
     c->stage.heartbeat = &session->page->heartbeat;
+    c->stage.heap_sampled = session->page->heap == ML_HEAP_SAMPLE ? session->page->heap_bytes : 0;
+    c->stage.heap_least = session->page->heap == ML_HEAP_LARGE ? session->page->heap_bytes : 0;
     c->kills_before = ml_cgroup_kills(ML_CGROUP_OF_THIS_PROCESS, ML_CGROUP_MOUNTS);
     ml_collector_sleep_init(c);
     c->stage.dict = &c->dict;
@@ -84,6 +104,7 @@ void ml_collector_free(struct ml_collector *c)
     ml_vec_release(&c->stage.targets);
     ml_vec_release(&c->stage.own);
     ml_sampler_free(c->sampler);
+    ml_growth_release(&c->saves.growth);
     ml_merge_release(&c->merge);
     ml_handed_release(&c->handed);
     ml_vec_release(&c->hellos);
@@ -148,12 +169,14 @@ static uint64_t round_once(struct ml_collector *c)
     c->words = 0;
     ml_stage_beat(&c->stage);
     c->bell = atomic_load(&c->session->page->doorbell);
+    ml_collector_hear_saves(c);
     ml_ticks_read(&c->ticks); /* before the hellos: see merge.h */
     ml_handed_receive(&c->handed);
     ml_collector_accept_hellos(c);
     ml_session_dir_hear(c->session);
     ml_handed_keep(&c->handed, is_target, c);
     ml_collector_remove_ended(c, c->ticks.ticks);
+    ml_collector_take_pauses(c);
     ml_collector_take_records(c, c->ticks.ticks);
     atomic_fetch_add(&c->session->page->rounds, 1);
     ml_merge_wake(&c->stage);
@@ -167,7 +190,9 @@ static uint64_t round_once(struct ml_collector *c)
         if (c->stage.targets.items[i]->profile)
             ml_profile_tick(c->stage.targets.items[i]->profile, c->ticks.ns);
     }
-    if (c->ticks.ns - c->saved_ns > SAVE_NS) {
+    ml_collector_save(c);
+    if (c->ticks.ns - c->saved_ns >
+        (ml_trace_writer_is_small(&c->writer) ? SAVE_SMALL_NS : SAVE_NS)) {
         ml_trace_writer_save(&c->writer);
         c->saved_ns = c->ticks.ns;
     }
@@ -190,6 +215,7 @@ static void finish(struct ml_collector *c)
         ml_sampler_finish(c->sampler, &c->dict, c->session->page);
     round_once(c);
     round_once(c);
+    ml_collector_end_pause(c);
     ml_collector_count_silent(c);
     /* Profiles of processes that are still running end here. */
     for (size_t i = 0; i < c->stage.targets.len; i++) {
@@ -263,6 +289,7 @@ int ml_collector_run(struct ml_collector *c)
         ml_collector_sleep(c, words > 0);
     }
     finish(c);
+    ml_collector_end_saves(c);
     ml_symbols_define(&c->stage);
     r = ml_trace_writer_close(&c->writer);
     ml_collector_publish_end(c);

@@ -11,8 +11,10 @@
 #include <sys/types.h>
 
 #include "error.h"
+#include "growth.h"
 #include "session_dir.h"
 #include "ticks.h"
+#include "window.h"
 
 struct ml_setting {
     const char *key;
@@ -20,6 +22,7 @@ struct ml_setting {
 };
 
 struct ml_collector_opts {
+    struct ml_window_limits keep;      /* the part of the trace that is kept */
     const char *path;                  /* of the trace */
     bool force;                        /* overwrite it */
     const struct ml_setting *settings; /* kept in the trace; ends with a NULL key */
@@ -27,7 +30,9 @@ struct ml_collector_opts {
     pid_t program;       /* the first process to be recorded */
     const char *command; /* its command line, kept while collecting */
     uint32_t sample_hz;  /* 0: no samples */
-    bool sample_only;    /* no process says hello: they are found through /proc */
+    bool save_on_oom;    /* copies of the trace so far, see saves.h */
+    struct ml_growth_limit save_on_growth;
+    bool sample_only; /* no process says hello: they are found through /proc */
 };
 
 struct ml_collector;

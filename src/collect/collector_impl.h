@@ -7,6 +7,8 @@
  *     ended_threads.c       the same for threads
  *     collector_progress.c  what the session page says about the collector
  *     collector_sleep.c     how long to sleep between rounds
+ *     saves.c               copies of the trace so far
+ *     pauses.c              marks of pauses
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -26,6 +28,19 @@ struct ml_received_hello {
     uint32_t pid; /* in the collector's pid namespace */
     int fd;       /* of the ring set, -1: none was sent */
     int pidfd;    /* -1: none was sent */
+};
+
+enum ml_save_reason { ML_SAVE_OOM, ML_SAVE_SIGNAL, ML_SAVE_GROWTH, ML_SAVE_REASONS };
+
+/* Copies of the trace so far, see saves.h. */
+struct ml_saves {
+    bool on_oom;
+    struct ml_growth growth;
+    uint64_t refusals;                  /* seen so far */
+    uint32_t requests;                  /* likewise */
+    uint32_t heard;                     /* requests when this round began */
+    pid_t child;                        /* makes a copy now; 0: none */
+    uint64_t saved_ns[ML_SAVE_REASONS]; /* when the last one began; 0: never */
 };
 
 struct ml_collector {
@@ -49,9 +64,14 @@ struct ml_collector {
     uint32_t bell;          /* the doorbell when the last round began */
     uint32_t notices_kept;  /* notices that processes printed on stderr, already in the trace */
     pid_t launcher;
-    int program_fd;  /* -1: it is gone, or the kernel has no such descriptors */
-    uint32_t silent; /* processes that ran at the end and had not said hello */
+    int program_fd;     /* -1: it is gone, or the kernel has no such descriptors */
+    uint32_t turn;      /* of the session page, as far as the trace has it */
+    uint32_t pauses;    /* so far */
+    uint64_t pause_ns;  /* when the last one began */
+    uint64_t paused_ns; /* all that have ended */
+    uint32_t silent;    /* processes that ran at the end and had not said hello */
     const char *command;
+    struct ml_saves saves;
     uint32_t sample_hz;
     bool sample_only;
     struct ml_sampler *sampler;          /* NULL: none */
@@ -68,6 +88,7 @@ static inline void ml_collector_forget_samples(struct ml_collector *c, const str
 {
     if (c->sampler)
         ml_sampler_forget(c->sampler, t->pid, t->process);
+    ml_growth_forget(&c->saves.growth, t->process);
 }
 
 #endif

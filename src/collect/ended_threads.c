@@ -11,6 +11,7 @@
 
 #include "lifetime_events.h"
 #include "losses.h"
+#include "place.h"
 
 static bool thread_exists(const struct ml_source *s)
 {
@@ -54,6 +55,7 @@ bool ml_target_close_ended(struct ml_stage *stage, struct ml_target *t, bool che
         }
     }
     ml_target_note_lost(stage, t);
+    ml_place_note(t, stage->dict);
     ml_role_note(t, stage->dict);
     return drained;
 }

@@ -21,6 +21,17 @@ void ml_collector_add_silent(struct ml_collector *c, uint32_t pid, uint32_t pare
     ml_collector_add_target(c, &got);
 }
 
+/* Whether it is the copy of a process that has ended, see exit_copy.c. */
+static bool is_copy(const struct ml_collector *c, uint32_t pid)
+{
+    const struct ml_session_copy *copies = c->session->page->copies;
+
+    for (size_t i = 0; i < ML_SESSION_COPIES; i++)
+        if (atomic_load_explicit(&copies[i].pid, memory_order_relaxed) == pid)
+            return true;
+    return false;
+}
+
 struct family {
     struct ml_collector *c;
     uint32_t parent_pid;
@@ -31,7 +42,7 @@ static void add_child(void *ctx, uint32_t pid)
     const struct family *f = ctx;
     char command[sizeof(((struct ml_hello *)0)->command)];
 
-    if (ml_collector_find_target(f->c, pid))
+    if (ml_collector_find_target(f->c, pid) || is_copy(f->c, pid))
         return;
     ml_command_line_of(pid, command, sizeof(command));
     /* A zombie has no command line. */
@@ -53,7 +64,7 @@ static void count_if_silent(void *ctx, uint32_t pid)
 {
     struct ml_collector *c = ctx;
 
-    c->silent += !ml_collector_find_target(c, pid);
+    c->silent += !ml_collector_find_target(c, pid) && !is_copy(c, pid);
 }
 
 void ml_collector_count_silent(struct ml_collector *c)

@@ -179,11 +179,17 @@ static int answer_tree(struct writer *w, const struct ml_html_question *question
     return r;
 }
 
+/* A tree of calls has a least share of its own. */
+static bool is_module_tree(const struct ml_html_question *question)
+{
+    return strcmp(question->verb, "tree") == 0 && strcmp(question->options[0].name, "at") == 0;
+}
+
 static int answer(struct writer *w, const struct ml_html_question *question)
 {
     const char *command;
-    int r = strcmp(question->verb, "tree") == 0 ? answer_tree(w, question, &command)
-                                                : answer_with(w, question, question, &command);
+    int r = is_module_tree(question) ? answer_tree(w, question, &command)
+                                     : answer_with(w, question, question, &command);
 
     if (r == 0)
         r = leave_out(w, command, "too large for this file");

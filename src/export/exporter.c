@@ -6,22 +6,26 @@
 
 #include <string.h>
 
+/* Written by memledger.ranks, since Parquet's library has no interface for C. */
+const struct ml_exporter ml_exporter_parquet = {
+    .name = "parquet",
+    .suffix = ".parquet",
+    .help = "all tables by job and rank; needs pyarrow",
+    .needs_file = true,
+    .whole_run = true,
+    .all_devices = true,
+    .has_tables = true,
+};
+
 const struct ml_exporter *const ml_exporters[] = {
-    &ml_exporter_mxnet_csv,
-    &ml_exporter_mxnet_pool_csv,
-    &ml_exporter_mxnet_log,
-    &ml_exporter_tbd_log,
-    &ml_exporter_tbd_analysis,
-    &ml_exporter_nvidia_smi,
-    &ml_exporter_chrome,
-    &ml_exporter_csv,
-    &ml_exporter_json,
-    &ml_exporter_sqlite,
-    &ml_exporter_pprof,
-    &ml_exporter_speedscope,
-    &ml_exporter_torch_snapshot,
-    &ml_exporter_html,
-    NULL,
+    &ml_exporter_mxnet_csv,    &ml_exporter_mxnet_pool_csv,
+    &ml_exporter_mxnet_log,    &ml_exporter_tbd_log,
+    &ml_exporter_tbd_analysis, &ml_exporter_nvidia_smi,
+    &ml_exporter_chrome,       &ml_exporter_csv,
+    &ml_exporter_json,         &ml_exporter_sqlite,
+    &ml_exporter_parquet,      &ml_exporter_pprof,
+    &ml_exporter_speedscope,   &ml_exporter_torch_snapshot,
+    &ml_exporter_html,         NULL,
 };
 
 const struct ml_exporter *ml_exporter_find(const char *name)

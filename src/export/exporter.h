@@ -43,7 +43,7 @@ struct ml_exporter {
     bool whole_run;     /* shows the whole run: rejects --at */
     bool has_tables;    /* --table chooses one */
     bool all_devices;   /* rejects --device and --level */
-    ml_export_fn *run;
+    ml_export_fn *run;  /* NULL: the command's Python package writes a folder */
     /* The name of the file without -o; NULL, or a result of NULL: the trace's name with the
      * suffix. The caller frees the result.
      * @pid the process; 0: all */
@@ -72,6 +72,7 @@ extern const struct ml_exporter ml_exporter_mxnet_csv;
 extern const struct ml_exporter ml_exporter_mxnet_log;
 extern const struct ml_exporter ml_exporter_mxnet_pool_csv;
 extern const struct ml_exporter ml_exporter_nvidia_smi;
+extern const struct ml_exporter ml_exporter_parquet;
 extern const struct ml_exporter ml_exporter_pprof;
 extern const struct ml_exporter ml_exporter_speedscope;
 extern const struct ml_exporter ml_exporter_sqlite;

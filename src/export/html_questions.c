@@ -18,6 +18,10 @@
 #define COLUMNS "4000" /* of a timeline: as many as a 4K screen has pixels */
 #define GROUPS "1000"  /* of a table, as the page asks for */
 #define DEFAULT_KEYS "module,category"
+#define BLOCKS "10000"       /* of a picture */
+#define BLOCK_COLUMNS "2000" /* for those that are merged */
+#define SEGMENTS "1000"
+#define CALLS_LEAST "0.05" /* percent: no pixel wide */
 
 struct maker {
     const struct ml_trace *trace;
@@ -80,12 +84,15 @@ static int ask_timeline(struct maker *m, const char *keys)
     return ask(m, &(struct ml_html_question){"plot", {{"by", keys}, {"width", COLUMNS}}});
 }
 
-/* The part that the page shows first, with all columns for it, if it is much less than the run. */
-static int ask_steps_timeline(struct maker *m, const char *keys)
+struct part {
+    const char *from, *to; /* for --from and --to */
+};
+
+/* The part that the page shows first, if it is much less than the run. @return 1: there is one */
+static int steps_part(struct maker *m, struct part *ret)
 {
     const struct ml_steps *steps = &m->summary.steps;
     uint64_t from_ns, to_ns, margin_ns, end_ns = ml_trace_info(m->trace)->end_ns;
-    const char *from, *to;
 
     if (steps->list.len == 0)
         return 0;
@@ -94,17 +101,82 @@ static int ask_steps_timeline(struct maker *m, const char *keys)
     if (to_ns <= from_ns || to_ns - from_ns > end_ns / 2)
         return 0;
     margin_ns = (to_ns - from_ns) / 40;
-    from = printed(m, "", from_ns - (from_ns < margin_ns ? from_ns : margin_ns), "ns");
-    to = printed(m, "", to_ns + margin_ns < end_ns ? to_ns + margin_ns : end_ns, "ns");
-    if (!from || !to)
-        return -ENOMEM;
-    return ask(m, &(struct ml_html_question){
-                      "plot", {{"by", keys}, {"from", from}, {"to", to}, {"width", COLUMNS}}});
+    ret->from = printed(m, "", from_ns - (from_ns < margin_ns ? from_ns : margin_ns), "ns");
+    ret->to = printed(m, "", to_ns + margin_ns < end_ns ? to_ns + margin_ns : end_ns, "ns");
+    return ret->from && ret->to ? 1 : -ENOMEM;
+}
+
+static int ask_steps_timeline(struct maker *m, const char *keys)
+{
+    struct part part;
+    int r = steps_part(m, &part);
+
+    if (r <= 0)
+        return r;
+    return ask(
+        m, &(struct ml_html_question){
+               "plot", {{"by", keys}, {"from", part.from}, {"to", part.to}, {"width", COLUMNS}}});
+}
+
+/* The largest blocks of the whole run, and of the part that the page shows first. */
+static int ask_blocks(struct maker *m)
+{
+    struct part part;
+    int r =
+        ask(m, &(struct ml_html_question){"blocks", {{"top", BLOCKS}, {"width", BLOCK_COLUMNS}}});
+    int has_part = r == 0 ? steps_part(m, &part) : r;
+
+    if (has_part <= 0)
+        return has_part;
+    return ask(
+        m, &(struct ml_html_question){
+               "blocks",
+               {{"from", part.from}, {"to", part.to}, {"top", BLOCKS}, {"width", BLOCK_COLUMNS}}});
+}
+
+/* A flame graph of calls and its functions. @at  NULL: of the whole run */
+static int ask_calls(struct maker *m, const char *of, const char *at)
+{
+    struct ml_html_question calls = {"tree", {{"of", of}, {"min", CALLS_LEAST}, {"by", "callees"}}};
+    struct ml_html_question functions = {"table",
+                                         {{"of", of}, {"by", "function,file"}, {"top", GROUPS}}};
+    int r;
+
+    if (at) {
+        calls.options[3] = (struct ml_html_option){"at", at};
+        functions.options[3] = (struct ml_html_option){"at", at};
+    }
+    r = ask(m, &calls);
+    return r == 0 ? ask(m, &functions) : r;
+}
+
+static int ask_stacks(struct maker *m)
+{
+    static const char *const sums[] = {"leaked", "allocated", "temporary", "calls"};
+    int r = ask_calls(m, "peak", "peak");
+
+    if (r == 0)
+        r = ask_calls(m, "peak", "end");
+    for (size_t i = 0; i < ML_ARRAY_SIZE(sums) && r == 0; i++)
+        r = ask_calls(m, sums[i], NULL);
+    return r;
+}
+
+/* Segments and their holes, which the page draws for a moment. */
+static int ask_segments(struct maker *m)
+{
+    static const char *const instants[] = {"peak", "end"};
+    int r = 0;
+
+    for (size_t i = 0; i < ML_ARRAY_SIZE(instants) && r == 0; i++)
+        r = ask(m, &(struct ml_html_question){
+                       "fragmentation", {{"at", instants[i]}, {"top", SEGMENTS}, {"blocks", ""}}});
+    return r;
 }
 
 static int ask_run(struct maker *m)
 {
-    static const char *const keys[] = {"category", "module", "device"};
+    static const char *const keys[] = {"category", "module", "device", "process"};
     static const char *const verbs[] = {"leaks", "oom"};
     int r = ask_simple(m, "summary");
 
@@ -216,7 +288,13 @@ static int ask_all(struct maker *m, struct ml_error *err)
     if (r == 0)
         r = ask_other_tables(m);
     if (r == 0)
-        r = ask_simple(m, "stats");
+        r = ask(m, &(struct ml_html_question){"stats", {{"top", GROUPS}}});
+    if (r == 0)
+        r = ask_stacks(m);
+    if (r == 0)
+        r = ask_blocks(m);
+    if (r == 0)
+        r = ask_segments(m);
     if (r == 0)
         r = ask_steps(m);
     return r == 0 ? ask_devices(m) : r;
@@ -231,7 +309,7 @@ int ml_html_questions_read(const struct ml_trace *trace, struct ml_html_question
     *ret = (struct ml_html_questions){0};
     r = ml_summarize(trace, &(struct ml_summary_opts){0}, &m.summary, err);
     if (r == 0)
-        r = ml_refusals(trace, NULL, &m.refusals, err);
+        r = ml_refusals(trace, NULL, 0, &m.refusals, err);
     if (r == 0) {
         ret->steps = m.summary.steps.list.len;
         ret->ooms = m.refusals.standing;

@@ -43,7 +43,9 @@ enum ml_frame_result ml_file_header_get(const uint8_t in[ML_FILE_HEADER_BYTES],
         .features = ml_load_u32(in + 12),
         .start_wall_ns = ml_load_u64(in + 16),
     };
-    return ret->major == ML_FORMAT_MAJOR && !ret->features ? ML_FRAME_OK : ML_FRAME_TOO_NEW;
+    return ret->major == ML_FORMAT_MAJOR && !(ret->features & ~ML_FORMAT_FEATURES)
+               ? ML_FRAME_OK
+               : ML_FRAME_TOO_NEW;
 }
 
 static uint64_t block_sum(const uint8_t *header, const void *stored, size_t stored_bytes)
@@ -58,7 +60,7 @@ void ml_block_header_put(uint8_t out[ML_BLOCK_HEADER_BYTES], const struct ml_blo
     ml_store_u32(out, BLOCK_MAGIC);
     out[4] = h->type;
     out[5] = h->codec;
-    ml_store_u16(out + 6, 0);
+    ml_store_u16(out + 6, h->layout);
     ml_store_u32(out + 8, h->stored_bytes);
     ml_store_u32(out + 12, h->raw_bytes);
     ml_store_u64(out + 16, h->first_ns);
@@ -76,6 +78,7 @@ enum ml_frame_result ml_block_header_get(const uint8_t in[ML_BLOCK_HEADER_BYTES]
     *ret = (struct ml_block_header){
         .type = in[4],
         .codec = in[5],
+        .layout = ml_load_u16(in + 6),
         .stored_bytes = ml_load_u32(in + 8),
         .raw_bytes = ml_load_u32(in + 12),
         .first_ns = ml_load_u64(in + 16),

@@ -11,7 +11,8 @@
 #include <stdint.h>
 
 #define ML_FORMAT_MAJOR 1
-#define ML_FORMAT_MINOR 4
+#define ML_FORMAT_MINOR 7
+#define ML_FORMAT_FEATURES 1u /* bit 0: blocks of events and definitions may have layout 1 */
 
 #define ML_FILE_HEADER_BYTES 64
 #define ML_BLOCK_HEADER_BYTES 48
@@ -32,12 +33,27 @@ enum ml_block_type {
     ML_BLOCK_CLASSES = 5,
     ML_BLOCK_PYRAMID = 6,
     ML_BLOCK_DIRECTORY = 7,
-    ML_BLOCK_LANDMARKS = 8, /* this and the next as ML_BLOCK_EVENTS */
+    ML_BLOCK_LANDMARKS = 8, /* this, the next and type 11 as ML_BLOCK_EVENTS */
     ML_BLOCK_SAMPLES = 9,
     ML_BLOCK_SYMBOLS = 10,
+    ML_BLOCK_SEGMENTS = 11,
+    ML_BLOCK_WINDOW = 12,
+    ML_BLOCK_OUTLINE = 13,
+    ML_BLOCK_DIGEST = 14, /* only in a file of its own */
+    ML_BLOCK_REACH = 15,
 };
 
 enum ml_codec { ML_CODEC_STORED = 0, ML_CODEC_ZSTD = 1 };
+
+/* How a block's contents are arranged. Of events, addresses are differences in layout 0 and
+ * references in layout 1; definitions are records in layout 0 and columns in layout 1. Others have
+ * layout 0. */
+enum ml_layout {
+    ML_LAYOUT_ADDRESSES = 0,
+    ML_LAYOUT_REFERENCES = 1,
+    ML_LAYOUT_RECORDS = 0,
+    ML_LAYOUT_COLUMNS = 1,
+};
 
 struct ml_file_header {
     uint16_t major;
@@ -49,6 +65,7 @@ struct ml_file_header {
 struct ml_block_header {
     uint8_t type;
     uint8_t codec;
+    uint16_t layout; /* enum ml_layout */
     uint32_t stored_bytes;
     uint32_t raw_bytes;
     uint64_t first_ns;

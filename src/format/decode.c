@@ -11,29 +11,48 @@
 
 #include <string.h>
 
-static const uint8_t entry_bytes[ML_COLUMNS] = {1, 4, 4, 4, 4, 4, 4, 4, 1, 8, 8, 8};
+static const uint8_t entry_bytes[ML_COLUMNS] = {1, 4, 4, 4, 4, 4, 4, 4, 1, 8, 8, 8, 4, 4};
 
-int ml_decoder_init(struct ml_decoder *d, const struct ml_block_header *header, const uint8_t *raw)
+/* @return the bytes up to the end of the last column, 0 if they are more than there are */
+static size_t find_columns(struct ml_decoder *d, const uint8_t *raw, size_t raw_bytes, int columns,
+                           size_t header_bytes)
 {
-    size_t used = ML_COLUMN_HEADER_BYTES;
+    size_t used = header_bytes;
 
-    memset(d, 0, sizeof(*d));
-    if (header->raw_bytes < used)
-        return -1;
-    for (int i = 0; i < ML_COLUMNS; i++) {
+    if (raw_bytes < used)
+        return 0;
+    for (int i = 0; i < columns; i++) {
         uint32_t count = ml_load_u32(raw + 4 * i);
-        if (count > header->raw_bytes)
-            return -1;
+        if (count > raw_bytes)
+            return 0;
         d->cols[i] = (struct ml_column_reader){raw + used, count, 0};
         used += (size_t)count * entry_bytes[i];
-        if (used > header->raw_bytes)
-            return -1;
+        if (used > raw_bytes)
+            return 0;
     }
-    d->shift = ml_load_u32(raw + 4 * ML_COLUMNS);
+    d->shift = ml_load_u32(raw + 4 * columns);
+    return used;
+}
+
+int ml_decoder_init(struct ml_decoder *d, const struct ml_block_header *header, const uint8_t *raw,
+                    struct ml_address_model *model)
+{
+    size_t used;
+
+    memset(d, 0, sizeof(*d));
+    if (header->layout == ML_LAYOUT_REFERENCES) {
+        used = find_columns(d, raw, header->raw_bytes, ML_COLUMNS, ML_COLUMN_HEADER_BYTES);
+        d->time_shift = used ? ml_load_u32(raw + 4 * (ML_COLUMNS + 1)) : 0;
+        d->model = model;
+        ml_address_model_reset(model);
+    } else {
+        used = find_columns(d, raw, header->raw_bytes, ML_COLUMNS_OF_LAYOUT_0,
+                            ML_COLUMN_HEADER_BYTES_OF_LAYOUT_0);
+    }
     d->time_ns = header->first_ns;
     d->last_ns = header->last_ns;
-    if (used != header->raw_bytes || d->shift > 63 ||
-        d->cols[ML_COL_KINDS].count != header->events ||
+    if (!used || used != header->raw_bytes || d->shift > 63 || d->time_shift > 63 ||
+        header->events > ML_BLOCK_MAX_EVENTS || d->cols[ML_COL_KINDS].count != header->events ||
         d->cols[ML_COL_TIMES].count != header->events)
         return -1;
     return 0;
@@ -49,6 +68,10 @@ struct chunk {
     uint32_t addrs[CHUNK_EVENTS];
     uint32_t sizes[CHUNK_EVENTS];
     uint32_t stacks[CHUNK_EVENTS];
+    uint32_t alloc_refs[CHUNK_EVENTS];
+    uint32_t free_refs[CHUNK_EVENTS];
+    uint32_t alloc_refs_taken;
+    uint32_t free_refs_taken;
     uint32_t addrs_taken;
     uint32_t sizes_taken;
     uint32_t stacks_taken;
@@ -120,9 +143,9 @@ static inline int take_time(struct ml_decoder *d, uint32_t entry)
 
     if (ML_UNLIKELY(entry == ML_WIDE_MARK))
         delta = take_wide(&d->cols[ML_COL_WIDE_TIMES]);
-    if (ML_UNLIKELY(delta > d->last_ns - d->time_ns))
+    if (ML_UNLIKELY(delta > (d->last_ns - d->time_ns) >> d->time_shift))
         return -1;
-    d->time_ns += delta;
+    d->time_ns += delta << d->time_shift;
     return 0;
 }
 
@@ -156,6 +179,68 @@ static inline uint32_t take_stack(struct chunk *ch, uint32_t has)
     return entry;
 }
 
+/* In layout 1, 0 stands for the last size from this stack, and others are one more than the size.
+ */
+static inline uint64_t take_guessed_size(struct ml_decoder *d, struct chunk *ch, uint32_t stack)
+{
+    uint64_t *last = ml_model_last_size(d->model, stack);
+    uint32_t entry = ch->sizes[ch->sizes_taken++];
+
+    if (ML_UNLIKELY(entry == ML_WIDE_MARK))
+        *last = take_wide(&d->cols[ML_COL_WIDE_SIZES]);
+    else if (entry)
+        *last = entry - 1;
+    return *last;
+}
+
+static inline uint64_t take_explicit(struct ml_decoder *d)
+{
+    uint64_t *previous = &d->previous[d->space % ML_PREVIOUS_ADDRS];
+    uint64_t entry = take_u32(&d->cols[ML_COL_ADDRS]);
+
+    if (ML_UNLIKELY(entry == ML_WIDE_MARK))
+        entry = take_wide(&d->cols[ML_COL_WIDE_ADDRS]);
+    *previous += (uint64_t)ml_unzigzag(entry) << d->shift;
+    return *previous;
+}
+
+static inline int take_alloc_addr(struct ml_decoder *d, struct chunk *ch, struct ml_event *ev)
+{
+    uint32_t ref = ch->alloc_refs[ch->alloc_refs_taken++];
+    uint64_t room_bytes = ml_room_bytes(ev->size);
+
+    if (ref == ML_REF_EXPLICIT)
+        ev->addr = take_explicit(d);
+    else if (!ml_model_alloc_addr(d->model, ref, d->thread, room_bytes, &ev->addr))
+        return -1;
+    ml_model_add_alloc(d->model, ref, d->thread, room_bytes, ev->addr);
+    return 0;
+}
+
+static inline int take_free_addr(struct ml_decoder *d, struct chunk *ch, struct ml_event *ev)
+{
+    uint32_t ref = ch->free_refs[ch->free_refs_taken++];
+
+    if (ref > d->model->allocs)
+        return -1;
+    ev->addr =
+        ref == ML_REF_EXPLICIT ? take_explicit(d) : d->model->blocks[d->model->allocs - ref].addr;
+    if (ml_frees_block(ev->kind))
+        ml_model_add_free(d->model, ref, d->thread, ev->addr);
+    return 0;
+}
+
+/* Address and size of layout 1. The stack of the event is known. */
+static inline int take_guessed(struct ml_decoder *d, struct chunk *ch, uint32_t bits,
+                               struct ml_event *ev)
+{
+    ev->size = bits & ML_HAS_SIZE ? take_guessed_size(d, ch, ev->stack) : 0;
+    ev->addr = 0;
+    if (!(bits & ML_HAS_ADDR))
+        return 0;
+    return bits & ML_HAS_STACK ? take_alloc_addr(d, ch, ev) : take_free_addr(d, ch, ev);
+}
+
 static inline int take_event(struct ml_decoder *d, struct chunk *ch, uint8_t kind, uint32_t time,
                              struct ml_event *ev)
 {
@@ -167,8 +252,6 @@ static inline int take_event(struct ml_decoder *d, struct chunk *ch, uint8_t kin
     if (kind & CONTEXT_CHANGED)
         take_context(d, kind);
     ev->time_ns = d->time_ns;
-    ev->addr = take_addr(d, ch, bits & ML_HAS_ADDR);
-    ev->size = take_size(d, ch, bits / ML_HAS_SIZE & 1);
     ev->thread = d->thread;
     ev->space = d->space;
     ev->scope = d->scope;
@@ -177,6 +260,10 @@ static inline int take_event(struct ml_decoder *d, struct chunk *ch, uint8_t kin
     memset(ev->args, 0, sizeof(ev->args));
     for (int i = 0; i < shape->args; i++)
         ev->args[i] = take_arg(&d->cols[ML_COL_ARGS]);
+    if (d->model)
+        return take_guessed(d, ch, bits, ev);
+    ev->addr = take_addr(d, ch, bits & ML_HAS_ADDR);
+    ev->size = take_size(d, ch, bits / ML_HAS_SIZE & 1);
     return 0;
 }
 
@@ -186,6 +273,8 @@ static void advance(struct ml_decoder *d, const struct chunk *ch, uint32_t n)
     d->cols[ML_COL_TIMES].next += n;
     d->cols[ML_COL_ADDRS].next += ch->addrs_taken;
     d->cols[ML_COL_SIZES].next += ch->sizes_taken;
+    d->cols[ML_COL_ALLOC_REFS].next += ch->alloc_refs_taken;
+    d->cols[ML_COL_FREE_REFS].next += ch->free_refs_taken;
     if (d->cols[ML_COL_STACKS].count)
         d->cols[ML_COL_STACKS].next += ch->stacks_taken;
 }
@@ -211,10 +300,16 @@ static int decode_chunk(struct ml_decoder *d, struct ml_event *events, uint32_t 
     struct chunk ch;
 
     stage(&d->cols[ML_COL_TIMES], ch.times, n);
-    stage(&d->cols[ML_COL_ADDRS], ch.addrs, n);
     stage(&d->cols[ML_COL_SIZES], ch.sizes, n);
     stage(&d->cols[ML_COL_STACKS], ch.stacks, n);
+    if (d->model) {
+        stage(&d->cols[ML_COL_ALLOC_REFS], ch.alloc_refs, n);
+        stage(&d->cols[ML_COL_FREE_REFS], ch.free_refs, n);
+    } else {
+        stage(&d->cols[ML_COL_ADDRS], ch.addrs, n);
+    }
     ch.addrs_taken = ch.sizes_taken = ch.stacks_taken = 0;
+    ch.alloc_refs_taken = ch.free_refs_taken = 0;
     for (uint32_t i = 0; i < n; i++) {
         if (take_event(d, &ch, kinds[i], ch.times[i], &events[i]))
             return -1;

@@ -10,13 +10,21 @@
 #include "varint.h"
 
 static const uint8_t field_count[ML_DEF_TAGS] = {
-    [ML_DEF_PROCESS] = 6, [ML_DEF_THREAD] = 4, [ML_DEF_SPACE] = 4,       [ML_DEF_SCOPE] = 4,
-    [ML_DEF_OBJECT] = 4,  [ML_DEF_CONFIG] = 1, [ML_DEF_LIBRARY] = 5,     [ML_DEF_FRAME] = 4,
-    [ML_DEF_STACK] = 2,   [ML_DEF_SYMBOL] = 3, [ML_DEF_THREAD_NAME] = 1, [ML_DEF_PROCESS_ROLE] = 1,
+    [ML_DEF_PROCESS] = 6,       [ML_DEF_THREAD] = 4,      [ML_DEF_SPACE] = 6,
+    [ML_DEF_SCOPE] = 4,         [ML_DEF_OBJECT] = 4,      [ML_DEF_CONFIG] = 1,
+    [ML_DEF_LIBRARY] = 5,       [ML_DEF_FRAME] = 4,       [ML_DEF_STACK] = 2,
+    [ML_DEF_SYMBOL] = 3,        [ML_DEF_THREAD_NAME] = 1, [ML_DEF_PROCESS_ROLE] = 1,
+    [ML_DEF_PROCESS_PLACE] = 1,
 };
 
 /* Fields at the end of a body that files of an earlier minor version lack. */
-static const uint8_t later_fields[ML_DEF_TAGS] = {[ML_DEF_PROCESS] = 1, [ML_DEF_SCOPE] = 1};
+static const uint8_t later_fields[ML_DEF_TAGS] = {
+    [ML_DEF_PROCESS] = 1, [ML_DEF_SPACE] = 2, [ML_DEF_SCOPE] = 1};
+
+int ml_def_field_count(uint8_t tag)
+{
+    return field_count[tag];
+}
 
 size_t ml_def_room(const struct ml_def *def)
 {

@@ -23,10 +23,11 @@ enum ml_def_tag {
     ML_DEF_LIBRARY = 8,
     ML_DEF_FRAME = 9,
     ML_DEF_STACK = 10,
-    ML_DEF_SYMBOL = 11,       /* its id is the frame's */
-    ML_DEF_THREAD_NAME = 12,  /* its id is the thread's; minor version 4, likewise the next */
-    ML_DEF_PROCESS_ROLE = 13, /* its id is the process's */
-    ML_DEF_TAGS = 14,
+    ML_DEF_SYMBOL = 11,        /* its id is the frame's */
+    ML_DEF_THREAD_NAME = 12,   /* its id is the thread's; minor version 4, likewise the next */
+    ML_DEF_PROCESS_ROLE = 13,  /* its id is the process's */
+    ML_DEF_PROCESS_PLACE = 14, /* the same; minor version 5 */
+    ML_DEF_TAGS = 15,
 };
 
 #define ML_DEF_FIELDS 6
@@ -41,7 +42,14 @@ enum ml_process_field {
 };
 enum ml_process_how { ML_STARTED = 1, ML_FORKED = 2, ML_EXECED = 3 };
 enum ml_thread_field { ML_THREAD_PROCESS, ML_THREAD_TID, ML_THREAD_START_NS, ML_THREAD_NAME };
-enum ml_space_field { ML_SPACE_PROCESS, ML_SPACE_DEVICE, ML_SPACE_LEVEL, ML_SPACE_NAME };
+enum ml_space_field {
+    ML_SPACE_PROCESS,
+    ML_SPACE_DEVICE,
+    ML_SPACE_LEVEL,
+    ML_SPACE_NAME,
+    ML_SPACE_SAMPLED, /* bytes between two samples on average, 0: all blocks; minor version 6 */
+    ML_SPACE_LEAST,   /* bytes of the smallest block that is recorded, 0: any; minor version 6 */
+};
 enum ml_scope_field {
     ML_SCOPE_PARENT,
     ML_SCOPE_KIND,
@@ -76,7 +84,7 @@ enum ml_stack_field {
 /* Names of a native frame, if found; may come after the frame's last use. */
 enum ml_symbol_field { ML_SYMBOL_FUNCTION, ML_SYMBOL_FILE, ML_SYMBOL_LINE };
 
-/* Of a thread name and a process role: replaces what the thread or process was called. */
+/* Of a thread name, a process role and a process place: replaces the one before. */
 enum ml_given_field { ML_GIVEN_NAME };
 
 struct ml_def {
@@ -86,6 +94,9 @@ struct ml_def {
     const char *bytes; /* a string's; not NUL-terminated, inside the block */
     uint32_t len;
 };
+
+/* The number of fields of a known tag. */
+int ml_def_field_count(uint8_t tag);
 
 /* The most bytes that ml_def_put writes for this record. */
 size_t ml_def_room(const struct ml_def *def);

@@ -8,7 +8,10 @@
 
 void ml_encoder_init(struct ml_encoder *e)
 {
+    uint32_t time_shift = e->time_shift;
+
     memset(e, 0, offsetof(struct ml_encoder, kinds));
+    e->time_shift = time_shift;
     e->args_end = e->args;
 }
 
@@ -36,54 +39,55 @@ static uint8_t *put_bytes(uint8_t *out, const void *bytes, size_t n)
     return out + n;
 }
 
-/* Address differences as they are stored: shifted, zigzag, 32 bits where that
- * is enough. Returns the number of wide entries. */
-static uint32_t fold_addrs(struct ml_encoder *e, unsigned shift)
-{
-    uint32_t wides = 0;
-
-    for (uint32_t i = 0; i < e->addrs; i++) {
-        uint64_t folded = ml_zigzag(e->addr_col[i] >> shift);
-        if (ML_UNLIKELY(folded >= ML_WIDE_MARK)) {
-            e->wide_addr_col[wides++] = folded;
-            folded = ML_WIDE_MARK;
-        }
-        e->folded_col[i] = (uint32_t)folded;
-    }
-    return wides;
-}
-
 size_t ml_encoder_write(struct ml_encoder *e, uint8_t *out, struct ml_block_header *ret)
 {
     unsigned shift = e->addr_bits ? (unsigned)__builtin_ctzll(e->addr_bits) : 0;
     uint32_t args_bytes = (uint32_t)(e->args_end - e->args);
     uint32_t stacks = e->any_stack ? e->stacks : 0;
-    uint32_t wide_addrs = fold_addrs(e, shift);
-    uint32_t counts[ML_COLUMNS + 1] = {
-        e->events, e->events,  e->addrs,      e->sizes,   e->threads,    e->spaces, e->scopes,
-        stacks,    args_bytes, e->wide_times, wide_addrs, e->wide_sizes, shift,
-    };
+    const struct ml_packed_columns *packed = &e->packed;
     uint8_t *p = out;
 
     if (!e->events)
         return 0;
-    for (int i = 0; i <= ML_COLUMNS; i++, p += 4)
-        ml_store_u32(p, counts[i]);
+    ml_pack_columns(e, shift);
+    const uint32_t header[ML_COLUMNS + 2] = {
+        [ML_COL_KINDS] = e->events,
+        [ML_COL_TIMES] = e->events,
+        [ML_COL_ADDRS] = packed->addrs.count,
+        [ML_COL_SIZES] = e->sizes,
+        [ML_COL_THREADS] = e->threads,
+        [ML_COL_SPACES] = e->spaces,
+        [ML_COL_SCOPES] = e->scopes,
+        [ML_COL_STACKS] = stacks,
+        [ML_COL_ARGS] = args_bytes,
+        [ML_COL_WIDE_TIMES] = packed->times.wide_count,
+        [ML_COL_WIDE_ADDRS] = packed->addrs.wide_count,
+        [ML_COL_WIDE_SIZES] = packed->sizes.wide_count,
+        [ML_COL_ALLOC_REFS] = packed->alloc_refs,
+        [ML_COL_FREE_REFS] = packed->free_refs,
+        [ML_COLUMNS] = shift,
+        [ML_COLUMNS + 1] = e->time_shift,
+    };
+    for (int i = 0; i < ML_COLUMNS + 2; i++, p += 4)
+        ml_store_u32(p, header[i]);
     p = put_bytes(p, e->kinds, e->events);
-    p = put_planes(p, e->time_col, e->events);
-    p = put_planes(p, e->folded_col, e->addrs);
-    p = put_planes(p, e->size_col, e->sizes);
+    p = put_planes(p, packed->times.entries, e->events);
+    p = put_planes(p, packed->addrs.entries, packed->addrs.count);
+    p = put_planes(p, packed->sizes.entries, e->sizes);
     p = put_planes(p, e->thread_col, e->threads);
     p = put_planes(p, e->space_col, e->spaces);
     p = put_planes(p, e->scope_col, e->scopes);
     p = put_planes(p, e->stack_col, stacks);
     p = put_bytes(p, e->args, args_bytes);
-    p = put_bytes(p, e->wide_time_col, 8 * (size_t)e->wide_times);
-    p = put_bytes(p, e->wide_addr_col, 8 * (size_t)wide_addrs);
-    p = put_bytes(p, e->wide_size_col, 8 * (size_t)e->wide_sizes);
+    p = put_bytes(p, packed->times.wide, 8 * (size_t)packed->times.wide_count);
+    p = put_bytes(p, packed->addrs.wide, 8 * (size_t)packed->addrs.wide_count);
+    p = put_bytes(p, packed->sizes.wide, 8 * (size_t)packed->sizes.wide_count);
+    p = put_planes(p, packed->alloc_ref_col, packed->alloc_refs);
+    p = put_planes(p, packed->free_ref_col, packed->free_refs);
 
-    ret->first_ns = e->first_ns;
-    ret->last_ns = e->last_ns;
+    ret->layout = ML_LAYOUT_REFERENCES;
+    ret->first_ns = e->first_ns >> e->time_shift << e->time_shift;
+    ret->last_ns = e->last_ns >> e->time_shift << e->time_shift;
     ret->events = e->events;
     return (size_t)(p - out);
 }

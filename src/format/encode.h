@@ -2,7 +2,8 @@
  *
  * Add events in time order until ml_encoder_full() says so, then take the
  * block with ml_encoder_finish(), which leaves the encoder empty. No memory is
- * allocated: the struct is large (about 5 MiB) and belongs on the heap.
+ * allocated: the struct is large (about 14 MiB, of which short blocks touch
+ * little) and belongs on the heap, zeroed: take it from calloc.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -14,10 +15,12 @@
 #include <stdint.h>
 
 #include "block.h"
+#include "column_pack.h"
 #include "compiler.h"
 #include "event.h"
 #include "varint.h"
 
+/* The columns of layout 1; layout 0 lacks the last two. */
 enum ml_event_column {
     ML_COL_KINDS,
     ML_COL_TIMES,
@@ -31,22 +34,26 @@ enum ml_event_column {
     ML_COL_WIDE_TIMES,
     ML_COL_WIDE_ADDRS,
     ML_COL_WIDE_SIZES,
+    ML_COL_ALLOC_REFS,
+    ML_COL_FREE_REFS,
     ML_COLUMNS,
+    ML_COLUMNS_OF_LAYOUT_0 = ML_COL_ALLOC_REFS,
 };
 
-#define ML_COLUMN_HEADER_BYTES (4 * (ML_COLUMNS + 1))
-#define ML_WIDE_MARK 0xffffffffu
+/* The counts, the shift of the addresses, and from layout 1 on the shift of the times. */
+#define ML_COLUMN_HEADER_BYTES (4 * (ML_COLUMNS + 2))
+#define ML_COLUMN_HEADER_BYTES_OF_LAYOUT_0 (4 * (ML_COLUMNS_OF_LAYOUT_0 + 1))
 #define ML_KIND_MASK 0x1f
 #define ML_THREAD_CHANGED 0x20
 #define ML_SPACE_CHANGED 0x40
 #define ML_SCOPE_CHANGED 0x80
 
 #define ML_ARGS_MAX_BYTES (1u << 20)
-#define ML_PREVIOUS_ADDRS 256 /* slots; the low 8 bits of a space's number select one */
 
 /* The bytes that the largest block needs in ml_encoder_finish. */
 #define ML_EVENTS_RAW_MAX                                                                          \
-    (ML_COLUMN_HEADER_BYTES + ML_BLOCK_MAX_EVENTS * (1 + 7 * 4 + 3 * 8) + ML_ARGS_MAX_BYTES)
+    (ML_COLUMN_HEADER_BYTES + ML_BLOCK_MAX_EVENTS * ML_EVENT_COLUMN_BYTES + ML_ARGS_MAX_BYTES)
+#define ML_EVENT_COLUMN_BYTES (1 + 8 * 4 + 3 * 8) /* of one event, without its args */
 
 struct ml_encoder {
     uint64_t first_ns;
@@ -65,24 +72,24 @@ struct ml_encoder {
     uint32_t thread;
     uint32_t space;
     uint32_t scope;
+    uint32_t time_shift; /* times are stored in units of 2 to the power of this, rounded down */
     bool any_stack;
     uint8_t *args_end;
-    uint64_t previous[ML_PREVIOUS_ADDRS];
     uint8_t kinds[ML_BLOCK_MAX_EVENTS];
     uint32_t time_col[ML_BLOCK_MAX_EVENTS];
-    int64_t addr_col[ML_BLOCK_MAX_EVENTS]; /* differences, not yet shifted */
+    uint64_t addr_col[ML_BLOCK_MAX_EVENTS];
     uint32_t size_col[ML_BLOCK_MAX_EVENTS];
     uint32_t thread_col[ML_BLOCK_MAX_EVENTS];
     uint32_t space_col[ML_BLOCK_MAX_EVENTS];
     uint32_t scope_col[ML_BLOCK_MAX_EVENTS];
     uint32_t stack_col[ML_BLOCK_MAX_EVENTS];
-    uint32_t folded_col[ML_BLOCK_MAX_EVENTS]; /* addr_col as it is stored */
     uint64_t wide_time_col[ML_BLOCK_MAX_EVENTS];
-    uint64_t wide_addr_col[ML_BLOCK_MAX_EVENTS];
     uint64_t wide_size_col[ML_BLOCK_MAX_EVENTS];
     uint8_t args[ML_ARGS_MAX_BYTES];
+    struct ml_packed_columns packed; /* some of these columns as they are stored */
 };
 
+/* Precondition: all zero, or used before. */
 void ml_encoder_init(struct ml_encoder *e);
 
 static inline bool ml_encoder_full(const struct ml_encoder *e)
@@ -109,7 +116,6 @@ struct ml_encoder_run {
     uint32_t sizes;
     uint32_t stacks;
     uint64_t last_ns;
-    uint64_t addr;
     uint64_t addr_bits;
 };
 
@@ -166,10 +172,8 @@ static inline void ml_encoder_add(struct ml_encoder *e, const struct ml_event *e
     ml_encoder_time(e, ev->time_ns);
     e->kinds[e->events++] = kind;
     if (shape->bits & ML_HAS_ADDR) {
-        uint64_t *previous = &e->previous[ev->space % ML_PREVIOUS_ADDRS];
-        e->addr_col[e->addrs++] = (int64_t)(ev->addr - *previous);
+        e->addr_col[e->addrs++] = ev->addr;
         e->addr_bits |= ev->addr;
-        *previous = ev->addr;
     }
     if (shape->bits & ML_HAS_SIZE) {
         uint32_t size = (uint32_t)ev->size;
@@ -203,7 +207,6 @@ static inline void ml_encoder_run_begin(struct ml_encoder_run *r, struct ml_enco
         .sizes = e->sizes,
         .stacks = e->stacks,
         .last_ns = e->last_ns,
-        .addr = e->previous[space % ML_PREVIOUS_ADDRS],
         .addr_bits = e->addr_bits,
     };
 }
@@ -226,9 +229,8 @@ static inline void ml_encoder_run_put(struct ml_encoder_run *r, uint8_t kind, ui
     e->kinds[r->events++] = kind | r->changed;
     r->changed = 0;
     r->last_ns = time_ns;
-    e->addr_col[r->addrs++] = (int64_t)(addr - r->addr);
+    e->addr_col[r->addrs++] = addr;
     r->addr_bits |= addr;
-    r->addr = addr;
     e->size_col[r->sizes] = (uint32_t)size;
     e->stack_col[r->stacks] = 0;
     r->sizes += is_alloc;
@@ -252,7 +254,6 @@ static inline void ml_encoder_run_end(struct ml_encoder_run *r)
     e->sizes = r->sizes;
     e->stacks = r->stacks;
     e->last_ns = r->last_ns;
-    e->previous[r->space % ML_PREVIOUS_ADDRS] = r->addr;
     e->addr_bits = r->addr_bits;
 }
 

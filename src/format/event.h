@@ -52,6 +52,23 @@ static inline bool ml_lost_is_events(uint64_t reason)
 /* A mark's kind besides those of memledger.h: the thread runs the next node of a backward pass,
  * in the scope of the last one. A node in another scope is visible without a mark. */
 #define ML_MARK_NODE 3
+/* Another one: from here on the thread's blocks hold numbers of the type that the mark names, such
+ * as "float32"; without a name, it is not known. Smaller blocks than this have no type: a number
+ * in an expression is a block of its own, often of another type than the tensors around it, and a
+ * mark for each would be as much as all blocks. */
+#define ML_MARK_TYPE 4
+#define ML_TYPED_BYTES_MIN 64
+
+/* The recording was paused, or resumed. In between there are no allocations, except those that are
+ * still live at the end; see turns.h. */
+#define ML_MARK_PAUSE 5
+#define ML_MARK_RESUME 6
+/* Settings of a trace that has such marks: their number, and the time between them. */
+#define ML_SETTING_PAUSES "pauses"
+#define ML_SETTING_PAUSED_NS "paused_ns"
+/* Setting of a trace of malloc that began in the middle of the program: `memledger attach --heap`.
+ * Frees of older blocks are in it. */
+#define ML_SETTING_BEGAN_LATE "heap_began_late"
 
 /* The name of a step's mark that memledger inferred: see steps.h. */
 /* The class of a module that is a function of the program: one that goes on with the results of a
@@ -84,6 +101,10 @@ static inline bool ml_lost_is_events(uint64_t reason)
 
 /* At the end of the label of a workspace that a library keeps and uses for every layer. */
 #define ML_SHARED_WORKSPACE " (shared)"
+
+/* What the label of memory that the driver gave to NCCL begins with; the communicator's number in
+ * its process and more follow. */
+#define ML_NCCL_LABEL "NCCL, communicator "
 
 /* The second argument of a sample. Above these bits, from ML_SAMPLE_PROCESS_SHIFT on, 1 + the
  * process of its last value; 0: the sum over all processes that are not recorded. */

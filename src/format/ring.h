@@ -24,7 +24,7 @@
 #include <stdint.h>
 
 #define ML_SHARED_MAGIC 0x474e524d /* "MRNG" */
-#define ML_SHARED_VERSION 15
+#define ML_SHARED_VERSION 20
 
 /* The environment variable that gives a target the session directory. */
 #define ML_SESSION_ENV "MEMLEDGER_SESSION"
@@ -37,7 +37,14 @@
 #define ML_SESSION_FILES "files"
 
 enum ml_clock { ML_CLOCK_TSC = 1, ML_CLOCK_MONOTONIC = 2 };
-enum ml_heap_mode { ML_HEAP_OFF = 0, ML_HEAP_MALLOC = 1, ML_HEAP_ALL = 2 };
+/* What is recorded of the host heap: malloc's blocks, mappings too, samples, or large blocks. */
+enum ml_heap_mode {
+    ML_HEAP_OFF = 0,
+    ML_HEAP_MALLOC = 1,
+    ML_HEAP_ALL = 2,
+    ML_HEAP_SAMPLE = 3,
+    ML_HEAP_LARGE = 4,
+};
 /* How the recorder hooks the CUDA driver. */
 enum ml_cuda_mode { ML_CUDA_PRELOAD = 0, ML_CUDA_INJECTION = 1, ML_CUDA_OFF = 2 };
 /* Which stack is recorded for each block of a framework's allocator. Those of malloc get native
@@ -92,6 +99,20 @@ static inline bool ml_spared_is_restricted(uint32_t filters)
     return filters >= ML_SPARED_MAY_COUNT;
 }
 
+/* A copy of a process at its exit, which waits until its memory has been searched for pointers to
+ * blocks; see exit_copy.c. */
+struct ml_session_copy {
+    _Atomic uint32_t pid;   /* of the copy, set by the process; 0: there is none */
+    _Atomic uint32_t ready; /* 1: the copy can be read. Set last, by the copy */
+    uint32_t of_pid;        /* of the process that it is a copy of … */
+    uint32_t thread;        /* … the thread that called exit() … */
+    uint64_t time_ns;       /* … when, CLOCK_MONOTONIC … */
+    uint64_t stack;         /* … its stack pointer … */
+    uint64_t thread_area;   /* … and its thread pointer */
+};
+
+#define ML_SESSION_COPIES 16 /* in a run; the blocks of other processes are not searched for */
+
 #define ML_SESSION_SPARED 64 /* entries; when all are taken, a new one replaces an old one */
 
 struct ml_session {
@@ -102,6 +123,8 @@ struct ml_session {
     _Atomic uint32_t notices_said;
     uint32_t clock;      /* enum ml_clock: the unit of record times */
     uint32_t heap;       /* enum ml_heap_mode */
+    uint64_t heap_bytes; /* of a sample: between two on average; of a large block: its least size */
+    uint64_t heap_seed;  /* of samples; 0: by chance */
     uint32_t cuda;       /* enum ml_cuda_mode */
     uint32_t operators;  /* 1: PyTorch's operators are scopes */
     uint32_t stacks;     /* enum ml_stacks_mode */
@@ -126,6 +149,10 @@ struct ml_session {
     /* Set by the launcher: drain the rings and close the file. Set before the program runs: it
      * could not be started. */
     _Atomic uint32_t finish;
+    /* Raised by the launcher: save a copy of the trace so far. The collector counts copies. */
+    _Atomic uint32_t save_requests;
+    _Atomic uint32_t saves;
+    _Atomic uint32_t saves_failed;
     /* The program itself, set by the launcher. The status is waitpid()'s and valid once
      * program_ended is set. */
     _Atomic uint32_t program_pid;
@@ -133,6 +160,10 @@ struct ml_session {
     _Atomic uint32_t program_ended;
     /* Set by the collector when it stops draining. */
     _Atomic uint32_t closed;
+    /* Odd while the recording is paused; each `memledger pause` and `resume` adds one. See
+     * turns.h. The time of the last change, in ticks, is stored before it. */
+    _Atomic uint32_t turn;
+    _Atomic uint64_t turned_ticks;
 
     /* The collector sleeps on `doorbell` (a futex) while `sleeping` is set. A target whose ring
      * fills adds one, and wakes the collector if it sleeps. The collector does not sleep if the
@@ -192,6 +223,14 @@ struct ml_session {
     double sample_achieved_hz; /* 0: too few readings */
     char gpus_unseen[192];     /* why no GPU was sampled; "": some were, or none was requested */
 
+    /* 1: processes leave a copy at their exit. The copies end when `copies_done` is set (a futex),
+     * or when the launcher has gone. */
+    uint32_t copies_wanted;
+    uint32_t launcher_pid;
+    _Atomic uint32_t others_exited; /* processes other than the program itself */
+    _Atomic uint32_t copies_done;
+    struct ml_session_copy copies[ML_SESSION_COPIES];
+
     alignas(64) struct ml_session_device devices[ML_SESSION_DEVICES];
     struct ml_session_spared spared[ML_SESSION_SPARED];
 };
@@ -223,15 +262,47 @@ struct ml_given_name {
 };
 static_assert(sizeof(struct ml_given_name) == 64, "shared layout");
 
+/* The same for a longer text: the place of a process in a distributed job, "rank=3 world_size=8".
+ */
+struct ml_given_place {
+    _Atomic uint32_t times;
+    char text[252];
+};
+static_assert(sizeof(struct ml_given_place) == 256, "shared layout");
+
+static inline void ml_given_put(_Atomic uint32_t *times, char *text, size_t room, const char *from)
+{
+    for (size_t i = 0; i < room - 1; i++) {
+        __atomic_store_n(&text[i], *from, __ATOMIC_RELAXED);
+        from += *from != '\0';
+    }
+    /* Pairs with the acquire load of ml_given_get. */
+    atomic_fetch_add_explicit(times, 1, memory_order_release);
+}
+
+static inline bool ml_given_get(const _Atomic uint32_t *times, const char *text, size_t room,
+                                uint32_t *seen, char *ret)
+{
+    uint32_t now = atomic_load_explicit(times, memory_order_acquire);
+
+    if (now == *seen)
+        return false;
+    *seen = now;
+    for (size_t i = 0; i < room - 1; i++)
+        ret[i] = __atomic_load_n(&text[i], __ATOMIC_RELAXED);
+    ret[room - 1] = '\0';
+    return true;
+}
+
 /* By the target. Only one thread may give a name at a time. */
 static inline void ml_given_name_put(struct ml_given_name *name, const char *text)
 {
-    for (size_t i = 0; i < sizeof(name->text) - 1; i++) {
-        __atomic_store_n(&name->text[i], *text, __ATOMIC_RELAXED);
-        text += *text != '\0';
-    }
-    /* Pairs with the acquire load of ml_given_name_get. */
-    atomic_fetch_add_explicit(&name->times, 1, memory_order_release);
+    ml_given_put(&name->times, name->text, sizeof(name->text), text);
+}
+
+static inline void ml_given_place_put(struct ml_given_place *place, const char *text)
+{
+    ml_given_put(&place->times, place->text, sizeof(place->text), text);
 }
 
 /* By the collector. A name that is changed meanwhile is read again in the next round.
@@ -240,15 +311,13 @@ static inline void ml_given_name_put(struct ml_given_name *name, const char *tex
 static inline bool ml_given_name_get(const struct ml_given_name *name, uint32_t *times,
                                      char ret[static sizeof(name->text)])
 {
-    uint32_t now = atomic_load_explicit(&name->times, memory_order_acquire);
+    return ml_given_get(&name->times, name->text, sizeof(name->text), times, ret);
+}
 
-    if (now == *times)
-        return false;
-    *times = now;
-    for (size_t i = 0; i < sizeof(name->text) - 1; i++)
-        ret[i] = __atomic_load_n(&name->text[i], __ATOMIC_RELAXED);
-    ret[sizeof(name->text) - 1] = '\0';
-    return true;
+static inline bool ml_given_place_get(const struct ml_given_place *place, uint32_t *times,
+                                      char ret[static sizeof(place->text)])
+{
+    return ml_given_get(&place->times, place->text, sizeof(place->text), times, ret);
 }
 
 /* ---- Ring sets --------------------------------------------------------- */
@@ -326,6 +395,9 @@ struct ml_ringset {
 
     /* The process's part among several, if the program says so. In a process's first set. */
     struct ml_given_name role;
+    /* Its place in a distributed job, as far as the program says it: "rank=3 dp=1 tp=0". It
+     * replaces values of the launcher (struct ml_hello). In a process's first set. */
+    struct ml_given_place place;
 
     /* Answers to requests (ML_REC_REQUEST): the collector fills in status and text, then
      * release-stores the request's number and wakes the futex. The text has ML_REPLY_BYTES at
@@ -402,13 +474,15 @@ enum ml_record_kind {
     ML_REC_LIBRARY,        /* number:path, base, end, 0:build id (strings) */
     ML_REC_STACK,          /* number:frames, then return addresses or Python frames,
                             * innermost first */
+    ML_REC_RING_STACK,     /* the same for a number of this ring alone: see ML_STACK_OF_RING */
     ML_REC_ALLOC_STACK,    /* addr, size, stack: an ML_ALLOC with its call stack */
     ML_REC_TAPE, /* tape, first, end: numbers from first to before end were created in this thread's
                     current scope */
     ML_REC_PUSH_TAPE, /* tape, number, flags:operator: push phase "backward" and below it the scopes
                          in which the number was created; see enum ml_tape_flags */
     ML_REC_FUNCTION,  /* string: until this thread pushes or pops a scope, it runs that function of
-                         the program, which counts as a module of class ML_FUNCTION_CLASS */
+                         the program, which counts as a module of class ML_FUNCTION_CLASS; 0: no
+                         function any more */
     ML_REC_PYTHON_FRAME, /* number:function, file:line (strings except the line) */
     ML_REC_PYTHON_STACK, /* number:frames, then Python frames, two to a word, innermost
                             first, the first in the low half; numbered with the others */
@@ -424,9 +498,11 @@ enum ml_record_kind {
                               before its next pop */
     ML_REC_LABEL_EXPECTED, /* addr, key, end, size: an ML_LABEL with the label expected for the key
                               or the size, if any; the end (a string, 0: none) is appended */
-    ML_REC_FILE, /* server:number, path:errno: the profile file, opened by this process and handed
-                    over under that number (see struct ml_handed_file), or the errno of the failure;
-                    server: 0 for this process's own file, else the server's number + 1 */
+    ML_REC_FILE,  /* server:number, path:errno: the profile file, opened by this process and handed
+                     over under that number (see struct ml_handed_file), or the errno of the failure;
+                     server: 0 for this process's own file, else the server's number + 1 */
+    ML_REC_HELPS, /* nothing: this thread makes its next allocation as a worker in the parallel
+                     region of another thread, which it does not know */
     ML_REC_KINDS,
 };
 
@@ -463,11 +539,18 @@ enum ml_request {
 };
 
 #define ML_TIME_BITS 48
+#define ML_TIME_SHIFT (64 - ML_TIME_BITS)
 #define ML_STACK_MAX_FRAMES 64 /* further frames are left out */
+/* A bit in the number of a stack: the number belongs to the ring that it is in, and means the stack
+ * that was last announced there under it (ML_REC_RING_STACK), without this bit. A thread with more
+ * stacks than numbers uses them again. */
+#define ML_STACK_OF_RING (1u << 31)
+#define ML_RING_STACKS_MAX (1u << 16) /* the highest number */
 /* A bit in an address of ML_REC_STACK: the rest is the number of a Python frame. */
 #define ML_STACK_PYTHON_FRAME (UINT64_C(1) << 63)
 /* Instead of an outermost frame: the recorder could not find the callers. */
 #define ML_STACK_ENDS_EARLY (UINT64_C(1) << 62)
+#define ML_STACK_ADDRESS_BITS 62
 #define ML_SPACE_WIDE 255              /* in a first word: the last word has the space's number */
 #define ML_SPACE_MAX 65535             /* spaces of one process */
 #define ML_NAMES_MAX (1u << 22)        /* strings of one process, + 1 */
@@ -477,7 +560,8 @@ enum ml_request {
 
 static inline uint64_t ml_record_word(unsigned kind, unsigned space, uint64_t clock)
 {
-    return kind | (uint64_t)(space < ML_SPACE_WIDE ? space : ML_SPACE_WIDE) << 8 | clock << 16;
+    return kind | (uint64_t)(space < ML_SPACE_WIDE ? space : ML_SPACE_WIDE) << 8 |
+           clock << ML_TIME_SHIFT;
 }
 
 static inline uint64_t ml_pair(uint64_t high, uint64_t low)
@@ -501,6 +585,7 @@ struct ml_hello {
     char role[16];       /* DMLC_ROLE, or "" */
     uint32_t role_count; /* processes with this role, 0: unknown */
     uint32_t rank;       /* 1 + its number in a job, as torchrun, MPI or Slurm gave it; 0: none */
+    char place[388];     /* its place in that job: see docs/trace-format.md, process place */
     char command[1024];  /* the command line, arguments separated by blanks */
 };
 

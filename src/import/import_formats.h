@@ -17,5 +17,6 @@ extern const struct ml_import_format ml_import_mxnet_log;
 extern const struct ml_import_format ml_import_torch;
 extern const struct ml_import_format ml_import_pprof;
 extern const struct ml_import_format ml_import_heaptrack;
+extern const struct ml_import_format ml_import_memray;
 
 #endif

@@ -287,7 +287,7 @@ int ml_import_sink_close(struct ml_import_sink *k, struct ml_import_counts *ret,
         }
     }
     if (r == 0 && ret)
-        *ret = (struct ml_import_counts){k->events - k->samples, k->samples};
+        *ret = (struct ml_import_counts){k->events - k->samples, k->samples, k->unnamed_frames};
     release(k);
     return r;
 }

@@ -26,6 +26,7 @@
 
 struct ml_import_counts {
     uint64_t events, samples; /* without the samples; the samples */
+    bool unnamed_frames;      /* functions of native frames are still to be looked up */
 };
 
 struct ml_import_sink {
@@ -44,6 +45,9 @@ struct ml_import_sink {
     void *ordered_ctx;
 
     uint64_t events, samples; /* samples are events too */
+
+    /* Set by the importer: there are native frames of libraries, without their functions. */
+    bool unnamed_frames;
 
     /* For tests: receives each event instead of the file. */
     void (*tap)(void *ctx, const struct ml_event *event);

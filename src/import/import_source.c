@@ -14,6 +14,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#ifdef ML_WITH_LZ4
+#include <lz4frame.h>
+#endif
 #include <zlib.h>
 #include <zstd.h>
 
@@ -62,12 +65,12 @@ static int start_gzip(struct ml_import_source *s, struct ml_error *err)
     return 0;
 }
 
-static int start_zstd(struct ml_import_source *s, struct ml_error *err)
+/* What was read so far is packed: the window becomes what it unpacks to. */
+static int start_frames(struct ml_import_source *s, const void *unpacker, struct ml_error *err)
 {
     uint8_t *unpacked = malloc(CHUNK_BYTES);
 
-    s->zstd = ZSTD_createDCtx();
-    if (!unpacked || !s->zstd) {
+    if (!unpacked || !unpacker) {
         free(unpacked);
         return ml_error_set(err, -ENOMEM, "%s: not enough memory", s->name);
     }
@@ -82,9 +85,33 @@ static int start_zstd(struct ml_import_source *s, struct ml_error *err)
     return 0;
 }
 
+static int start_zstd(struct ml_import_source *s, struct ml_error *err)
+{
+    s->zstd = ZSTD_createDCtx();
+    return start_frames(s, s->zstd, err);
+}
+
+#ifdef ML_WITH_LZ4
+static int start_lz4(struct ml_import_source *s, struct ml_error *err)
+{
+    if (LZ4F_isError(LZ4F_createDecompressionContext(&s->lz4, LZ4F_VERSION)))
+        s->lz4 = NULL;
+    return start_frames(s, s->lz4, err);
+}
+#else
+static int start_lz4(struct ml_import_source *s, struct ml_error *err)
+{
+    return ml_error_set(err, -ENOTSUP,
+                        "%s: compressed with LZ4, and this memledger was built without liblz4; "
+                        "unpack it with lz4 -d and import that",
+                        s->name);
+}
+#endif
+
 int ml_import_source_open(struct ml_import_source *s, const char *path, struct ml_error *err)
 {
     static const uint8_t zstd_magic[] = {0x28, 0xb5, 0x2f, 0xfd};
+    static const uint8_t lz4_magic[] = {0x04, 0x22, 0x4d, 0x18};
     const uint8_t *head;
     size_t len;
     int r;
@@ -98,6 +125,8 @@ int ml_import_source_open(struct ml_import_source *s, const char *path, struct m
         r = start_gzip(s, err);
     else if (r == 0 && len >= sizeof(zstd_magic) && !memcmp(head, zstd_magic, sizeof(zstd_magic)))
         r = start_zstd(s, err);
+    else if (r == 0 && len >= sizeof(lz4_magic) && !memcmp(head, lz4_magic, sizeof(lz4_magic)))
+        r = start_lz4(s, err);
     if (r < 0)
         ml_import_source_release(s);
     return r;
@@ -124,6 +153,10 @@ void ml_import_source_release(struct ml_import_source *s)
         inflateEnd(s->gzip);
     free(s->gzip);
     ZSTD_freeDCtx(s->zstd);
+#ifdef ML_WITH_LZ4
+    if (s->lz4)
+        LZ4F_freeDecompressionContext(s->lz4);
+#endif
     free(s->packed);
     if (!s->borrowed)
         free(s->data);
@@ -192,34 +225,78 @@ static int64_t read_gzip(struct ml_import_source *s, uint8_t *to, size_t room, s
     return (int64_t)(room - z->avail_out);
 }
 
+/* Reads packed bytes if none are left. @return 0 at the end of the file, or negative; 1 */
+static int64_t fill_packed(struct ml_import_source *s, const char *what, struct ml_error *err)
+{
+    int64_t n;
+
+    if (s->packed_at < s->packed_len)
+        return 1;
+    n = read_file(s, s->packed, CHUNK_BYTES, err);
+    if (n == 0 && !s->between_frames)
+        return ml_error_set(err, -EINVAL, "%s: the %s data is truncated", s->name, what);
+    if (n <= 0)
+        return n;
+    s->packed_at = 0;
+    s->packed_len = (size_t)n;
+    return 1;
+}
+
+static int damaged_frame(const struct ml_import_source *s, const char *what, struct ml_error *err)
+{
+    return ml_error_set(err, -EINVAL, "%s: the %s data is damaged near byte %" PRIu64, s->name,
+                        what, s->read_bytes - (s->packed_len - s->packed_at));
+}
+
 /* The same for zstd. */
 static int64_t read_zstd(struct ml_import_source *s, uint8_t *to, size_t room, struct ml_error *err)
 {
     ZSTD_outBuffer out = {to, room, 0};
 
     while (out.pos == 0) {
+        int64_t n = fill_packed(s, "zstd", err);
         ZSTD_inBuffer in = {s->packed, s->packed_len, s->packed_at};
         size_t code;
 
-        if (in.pos == in.size) {
-            int64_t n = read_file(s, s->packed, CHUNK_BYTES, err);
-
-            if (n == 0 && !s->between_frames)
-                return ml_error_set(err, -EINVAL, "%s: the zstd data is truncated", s->name);
-            if (n <= 0)
-                return n;
-            in = (ZSTD_inBuffer){s->packed, (size_t)n, 0};
-            s->packed_len = (size_t)n;
-        }
+        if (n <= 0)
+            return n;
         code = ZSTD_decompressStream(s->zstd, &out, &in);
         if (ZSTD_isError(code))
-            return ml_error_set(err, -EINVAL, "%s: the zstd data is damaged near byte %" PRIu64,
-                                s->name, s->read_bytes - (in.size - in.pos));
+            return damaged_frame(s, "zstd", err);
         s->packed_at = in.pos;
         s->between_frames = code == 0;
     }
     return (int64_t)out.pos;
 }
+
+#ifdef ML_WITH_LZ4
+static int64_t read_lz4(struct ml_import_source *s, uint8_t *to, size_t room, struct ml_error *err)
+{
+    size_t made = 0;
+
+    while (made == 0) {
+        int64_t n = fill_packed(s, "LZ4", err);
+        size_t taken, code;
+
+        if (n <= 0)
+            return n;
+        made = room;
+        taken = s->packed_len - s->packed_at;
+        code = LZ4F_decompress(s->lz4, to, &made, s->packed + s->packed_at, &taken, NULL);
+        if (LZ4F_isError(code))
+            return damaged_frame(s, "LZ4", err);
+        s->packed_at += taken;
+        s->between_frames = code == 0;
+    }
+    return (int64_t)made;
+}
+#else
+static int64_t read_lz4(struct ml_import_source *s, uint8_t *to, size_t room, struct ml_error *err)
+{
+    (void)s, (void)to, (void)room, (void)err;
+    return 0; /* such a source cannot be opened */
+}
+#endif
 
 static int make_room(struct ml_import_source *s, size_t want, struct ml_error *err)
 {
@@ -257,7 +334,10 @@ static int check_unpacked(const struct ml_import_source *s, struct ml_error *err
     return ml_error_set(err, -EFBIG,
                         "%s: the first %" PRIu64 " bytes unpack to more than %s: it may be "
                         "crafted to fill the disk; if not, unpack it with %s and import that",
-                        s->name, s->read_bytes, size, s->zstd ? "unzstd" : "gunzip");
+                        s->name, s->read_bytes, size,
+                        s->lz4    ? "lz4 -d"
+                        : s->zstd ? "unzstd"
+                                  : "gunzip");
 }
 
 static int read_more(struct ml_import_source *s, size_t want, struct ml_error *err)
@@ -267,12 +347,13 @@ static int read_more(struct ml_import_source *s, size_t want, struct ml_error *e
     if (n == 0)
         n = s->gzip   ? read_gzip(s, s->data + s->len, s->cap - s->len, err)
             : s->zstd ? read_zstd(s, s->data + s->len, s->cap - s->len, err)
+            : s->lz4  ? read_lz4(s, s->data + s->len, s->cap - s->len, err)
                       : read_file(s, s->data + s->len, s->cap - s->len, err);
     if (n < 0)
         return (int)n;
     s->len += (size_t)n;
     s->ended = n == 0;
-    return s->gzip || s->zstd ? check_unpacked(s, err) : 0;
+    return s->gzip || s->zstd || s->lz4 ? check_unpacked(s, err) : 0;
 }
 
 int ml_import_peek(struct ml_import_source *s, size_t want, const uint8_t **ret, size_t *ret_len,

@@ -1,6 +1,6 @@
 /* import_source.h: the bytes of a foreign file, read once from front to back.
  *
- * A file, standard input or memory; gzip and zstd data are decompressed while reading. Only a
+ * A file, standard input or memory; gzip, zstd and LZ4 data are decompressed while reading. Only a
  * window is kept in memory, which grows to what a caller peeks at. Positions count unpacked bytes.
  * Not thread-safe.
  *
@@ -45,9 +45,10 @@ struct ml_import_source {
     uint64_t read_bytes;      /* of these so far */
     struct z_stream_s *gzip;  /* NULL: not gzip */
     struct ZSTD_DCtx_s *zstd; /* NULL: not zstd */
+    struct LZ4F_dctx_s *lz4;  /* NULL: not LZ4 */
     uint8_t *packed;
-    size_t packed_at, packed_len; /* of zstd: not taken yet */
-    bool between_frames;          /* of zstd: the file may end here */
+    size_t packed_at, packed_len; /* of zstd and LZ4: not taken yet */
+    bool between_frames;          /* of zstd and LZ4: the file may end here */
 
     /* Called now and then with the bytes read and the total. */
     void (*on_progress)(void *ctx, uint64_t done, uint64_t total);

@@ -13,17 +13,10 @@
 #include "unknowns.h"
 
 const struct ml_import_format *const ml_import_formats[] = {
-    &ml_import_smi,
-    &ml_import_tbd_log,
-    &ml_import_tbd_analysis,
-    &ml_import_mxnet_csv,
-    &ml_import_mxnet_pool_csv,
-    &ml_import_mxnet_log,
-    &ml_import_chrome,
-    &ml_import_torch,
-    &ml_import_pprof,
-    &ml_import_heaptrack,
-    NULL,
+    &ml_import_smi,       &ml_import_tbd_log,        &ml_import_tbd_analysis,
+    &ml_import_mxnet_csv, &ml_import_mxnet_pool_csv, &ml_import_mxnet_log,
+    &ml_import_chrome,    &ml_import_torch,          &ml_import_pprof,
+    &ml_import_heaptrack, &ml_import_memray,         NULL,
 };
 
 const struct ml_import_format *ml_import_format_find(const char *name)

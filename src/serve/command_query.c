@@ -14,16 +14,17 @@
 
 #define VALUE_MAX_BYTES 4096
 #define FILES_MAX 16
+#define RANKS_MAX 1000 /* files of one job */
 
-static const char *const verbs[] = {"blocks", "compare", "events", "fragmentation", "layers",
-                                    "leaks",  "ledger",  "oom",    "plot",          "stats",
-                                    "steps",  "summary", "table",  "tree"};
+static const char *const verbs[] = {"blocks", "compare", "events",  "fragmentation", "layers",
+                                    "leaks",  "ledger",  "oom",     "plot",          "ranks",
+                                    "stats",  "steps",   "summary", "table",         "tree"};
 
-/* None writes, or reads another file. */
+/* None writes a file that the user names, or reads another. */
 static const char *const options[] = {
-    "address", "at",       "by",  "depth",      "device",   "each",    "from",  "kind",
-    "limit",   "max-size", "min", "min-change", "min-size", "process", "scope", "slices",
-    "sort",    "space",    "to",  "top",        "warm-up",  "width",   "within"};
+    "address", "at",       "by",    "depth",      "device",   "each",    "from",    "kind",
+    "limit",   "max-size", "min",   "min-change", "min-size", "of",      "process", "scope",
+    "slices",  "sort",     "space", "to",         "top",      "warm-up", "width",   "within"};
 static const char *const flags[] = {"ascending", "blocks", "salvage", "temporary"};
 
 static bool is_among(const char *const *list, size_t count, const char *name)
@@ -77,7 +78,7 @@ static int add_file(struct ml_command_query *query, const char *value, const cha
 
     if (!value || end == value || *end || number >= file_count || !files[number])
         return ml_error_set(err, -EINVAL, "there is no file of that number");
-    if (query->files.len == FILES_MAX)
+    if (query->files.len == (strcmp(query->argv.items[0], "ranks") ? FILES_MAX : RANKS_MAX))
         return ml_error_set(err, -EINVAL, "too many files");
     /* Not an option, whatever its name. */
     path = joined(query, files[number][0] == '-' ? "./" : "", files[number], "", "");

@@ -10,15 +10,27 @@
 #include <string.h>
 #include <sys/random.h>
 
-int ml_guard_init(struct ml_guard *guard, uint16_t port)
+/* @ret  two digits for each random byte, and a zero */
+static int draw(char *ret, size_t bytes)
 {
     uint8_t random[ML_TOKEN_BYTES];
 
-    if (getrandom(random, sizeof(random), 0) != (ssize_t)sizeof(random))
+    if (getrandom(random, bytes, 0) != (ssize_t)bytes)
         return -errno;
+    for (size_t i = 0; i < bytes; i++)
+        snprintf(ret + 2 * i, 3, "%02x", random[i]);
+    return 0;
+}
+
+int ml_guard_init(struct ml_guard *guard, uint16_t port)
+{
+    int r = draw(guard->token, ML_TOKEN_BYTES);
+
+    if (r == 0)
+        r = draw(guard->place, ML_PLACE_BYTES);
+    if (r < 0)
+        return r;
     guard->port = port;
-    for (size_t i = 0; i < sizeof(random); i++)
-        snprintf(guard->token + 2 * i, 3, "%02x", random[i]);
     snprintf(guard->cookie_name, sizeof(guard->cookie_name), "memledger-%u", port);
     return 0;
 }
@@ -41,6 +53,15 @@ bool ml_guard_is_for_us(const struct ml_guard *guard, const struct ml_visitor *v
 {
     return visitor->host && is_our_address(guard, visitor->host, "") &&
            (!visitor->origin || is_our_address(guard, visitor->origin, "http://"));
+}
+
+const char *ml_guard_path(const struct ml_guard *guard, const char *url)
+{
+    size_t len = strlen(guard->place);
+
+    if (url[0] != '/' || strncmp(url + 1, guard->place, len) != 0 || url[1 + len] != '/')
+        return NULL;
+    return url + 1 + len;
 }
 
 /* Takes the same time wherever they differ. */

@@ -21,7 +21,7 @@ bool ml_is_trace_file(const char *path)
 {
     uint8_t begin[ML_FILE_HEADER_BYTES];
     struct ml_file_header header;
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe would wait for its writer */
     bool is = fd >= 0 && ml_pread_all(fd, begin, sizeof(begin), 0) == 0 &&
               ml_file_header_get(begin, &header) != ML_FRAME_NOT_OURS;
 

@@ -26,8 +26,9 @@
 #include "opened_file.h"
 #include "upload.h"
 
-#define CONNECTIONS_MAX 32
-#define IDLE_SECONDS 60
+/* Browsers keep several for each tab, idle. */
+#define CONNECTIONS_MAX 256
+#define IDLE_SECONDS 20
 #define ANSWER_SECONDS 300
 #define ANSWER_BYTES (64u << 20)
 #define API "/api/"
@@ -140,18 +141,19 @@ static enum MHD_Result send_asset(struct MHD_Connection *connection, const char 
 static enum MHD_Result welcome(const struct ml_server *server, struct MHD_Connection *connection)
 {
     static const char page[] =
-        "<!doctype html><title>memledger</title><meta http-equiv=\"refresh\" content=\"0;url=/\">";
+        "<!doctype html><title>memledger</title><meta http-equiv=\"refresh\" content=\"0;url=./\">";
     struct MHD_Response *response = ml_response_of(page, strlen(page));
-    char cookie[128];
+    char cookie[160];
 
     if (!response)
         return MHD_NO;
-    snprintf(cookie, sizeof(cookie), "%s=%s; HttpOnly; SameSite=Strict; Path=/",
-             server->guard.cookie_name, server->guard.token);
+    snprintf(cookie, sizeof(cookie), "%s=%s; HttpOnly; SameSite=Strict; Path=/%s/",
+             server->guard.cookie_name, server->guard.token, server->guard.place);
     MHD_add_response_header(response, "Set-Cookie", cookie);
     return ml_answer(connection, MHD_HTTP_OK, response, ML_HTML_TYPE);
 }
 
+/* @url  after the place */
 static enum MHD_Result route(const struct ml_server *server, struct MHD_Connection *connection,
                              const char *url)
 {
@@ -244,6 +246,7 @@ static enum MHD_Result begin_request(const struct ml_server *server,
                                      struct MHD_Connection *connection, const char *url,
                                      const char *method, void **request)
 {
+    const char *path = ml_guard_path(&server->guard, url);
     const struct ml_visitor visitor = {
         .host = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "Host"),
         .origin = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "Origin"),
@@ -252,13 +255,13 @@ static enum MHD_Result begin_request(const struct ml_server *server,
             MHD_lookup_connection_value(connection, MHD_COOKIE_KIND, server->guard.cookie_name),
     };
     bool reads = strcmp(method, "GET") == 0 || strcmp(method, "HEAD") == 0;
-    bool drops = strcmp(method, "POST") == 0 && strcmp(url, API "open") == 0;
+    bool drops = path && strcmp(method, "POST") == 0 && strcmp(path, API "open") == 0;
 
     if (!ml_guard_is_for_us(&server->guard, &visitor) || (drops && !visitor.origin))
         return ml_answer_error(connection, MHD_HTTP_FORBIDDEN, "this address is not the server's");
-    if (reads && strcmp(url, "/") == 0 && ml_guard_has_token(&server->guard, &visitor))
+    if (path && reads && strcmp(path, "/") == 0 && ml_guard_has_token(&server->guard, &visitor))
         return welcome(server, connection);
-    if (!ml_guard_has_cookie(&server->guard, &visitor))
+    if (!path || !ml_guard_has_cookie(&server->guard, &visitor))
         return ml_answer_error(connection, MHD_HTTP_FORBIDDEN,
                                "open the address that memledger view printed");
     if (!reads && !drops)
@@ -286,15 +289,20 @@ static enum MHD_Result answer(void *context, struct MHD_Connection *connection, 
         *upload_bytes = 0;
         return MHD_YES;
     }
-    return upload ? send_dropped(server, connection, upload) : route(server, connection, url);
+    if (upload)
+        return send_dropped(server, connection, upload);
+    return route(server, connection, ml_guard_path(&server->guard, url));
 }
 
 static void request_ended(void *context, struct MHD_Connection *connection, void **request,
                           enum MHD_RequestTerminationCode how)
 {
+    struct ml_upload *upload = *request ? ((struct request *)*request)->upload : NULL;
+
     (void)context, (void)connection, (void)how;
-    if (*request)
-        ml_upload_free(((struct request *)*request)->upload);
+    if (upload && upload->fd >= 0)
+        ml_upload_discard(upload); /* it broke off */
+    ml_upload_free(upload);
     free(*request);
     *request = NULL;
 }
@@ -360,8 +368,8 @@ struct ml_server *ml_server_start(const struct ml_server_opts *opts, struct ml_e
         release(server);
         return NULL;
     }
-    snprintf(server->address, sizeof(server->address), "http://127.0.0.1:%u/?token=%s", taken,
-             server->guard.token);
+    snprintf(server->address, sizeof(server->address), "http://127.0.0.1:%u/%s/?token=%s", taken,
+             server->guard.place, server->guard.token);
     return server;
 }
 

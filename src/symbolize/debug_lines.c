@@ -14,12 +14,15 @@
 
 #include "code_file.h"
 #include "elf_symbols.h"
+#include "nanoseconds.h"
 #include "vec.h"
 
 #define PATH_ROOM 4096
 #define USUAL_DEBUG_DIRS "+:.debug:/usr/lib/debug"
 #define DEPTH_MAX 63   /* functions of one address */
 #define NESTING_MAX 64 /* of namespaces and classes */
+#define SERVER_TIMEOUT_S "10"
+#define SERVERS_NS (20 * UINT64_C(1000000000)) /* that one process asks servers */
 
 /* The addresses of a compilation unit. */
 struct unit_range {
@@ -111,7 +114,7 @@ static bool report_build_id(struct code_file *f, const struct ml_symbol_place *p
 {
     unsigned char bits[64];
     size_t len = read_hex(place->build_id, bits);
-    const char *servers = getenv("DEBUGINFOD_URLS");
+    const char *servers = getenv(ML_SERVERS_VARIABLE);
     GElf_Addr bias;
 
     if (len == 0 || !servers || !*servers)
@@ -119,6 +122,17 @@ static bool report_build_id(struct code_file *f, const struct ml_symbol_place *p
     f->module = dwfl_report_module(f->dwfl, place->path, 0, (Dwarf_Addr)1 << 46);
     return f->module && dwfl_module_report_build_id(f->module, bits, len, 0) == 0 &&
            dwfl_module_getelf(f->module, &bias) && bias == 0;
+}
+
+/* libdw asks the servers from inside its functions, for each library again. One that does not
+ * answer would hold up every library: from some time on this process asks no more. */
+static void limit_servers(uint64_t start_ns)
+{
+    static uint64_t spent_ns;
+
+    spent_ns += ml_clock_ns(CLOCK_MONOTONIC) - start_ns;
+    if (spent_ns > SERVERS_NS)
+        unsetenv(ML_SERVERS_VARIABLE);
 }
 
 static bool report(struct code_file *f, const struct ml_symbol_place *place)
@@ -134,10 +148,13 @@ static bool report(struct code_file *f, const struct ml_symbol_place *place)
 
 static bool open_code(struct code_file *f, const struct ml_symbol_place *place)
 {
+    uint64_t start_ns = ml_clock_ns(CLOCK_MONOTONIC);
+    Dwarf_Addr bias;
     bool found;
 
     if (place->path[0] != '/')
         return false;
+    setenv("DEBUGINFOD_TIMEOUT", SERVER_TIMEOUT_S, 0);
     set_debug_path(f->search);
     f->dwfl = dwfl_begin(&callbacks);
     if (!f->dwfl)
@@ -145,6 +162,9 @@ static bool open_code(struct code_file *f, const struct ml_symbol_place *place)
     dwfl_report_begin(f->dwfl);
     found = report(f, place);
     dwfl_report_end(f->dwfl, NULL, NULL);
+    if (found)
+        (void)dwfl_module_getdwarf(f->module, &bias); /* asks for the debug file */
+    limit_servers(start_ns);
     return found;
 }
 

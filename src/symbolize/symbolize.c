@@ -13,9 +13,9 @@
 #include "defs.h"
 #include "intern.h"
 #include "readable_name.h"
+#include "section_write.h"
 #include "symbol_places.h"
 #include "symbol_workers.h"
-#include "symbols_write.h"
 
 #ifdef ML_LIBDW_VERSION
 #define READER "libdw " ML_LIBDW_VERSION
@@ -302,7 +302,7 @@ int ml_symbolize(const char *path, const struct ml_symbolize_opts *opts, struct 
     if (r < 0)
         ml_error_set(err, r, "%s: cannot look up its functions: %s", path, strerror(-r));
     else if (w.symbols.len > 0)
-        r = ml_trace_put_symbols(trace, w.section.data, w.section.len, err);
+        r = ml_trace_put_section(trace, ML_BLOCK_SYMBOLS, w.section.data, w.section.len, err);
     if (r == 0 && stat(path, &st) == 0)
         ret->file_bytes = (uint64_t)st.st_size;
     release(&w);

@@ -13,6 +13,9 @@
 #include "progress.h"
 #include "vec.h"
 
+/* Addresses of servers of debug files, which libdw asks. */
+#define ML_SERVERS_VARIABLE "DEBUGINFOD_URLS"
+
 /* What was found in a library. */
 enum ml_symbol_depth {
     ML_SYMBOLS_NO_FILE, /* the file is not here, or is another version */

@@ -8,6 +8,7 @@
 
 #include "defs.h"
 #include "event_names.h"
+#include "process_ranks.h"
 #include "read_table.h"
 
 /* The position in a table. */
@@ -63,9 +64,37 @@ static const struct ml_column process_columns[] = {
     {"start_ns", ML_COLUMN_U64, false, NULL},
     {"command", ML_COLUMN_TEXT, true, ml_text_string},
     {"role", ML_COLUMN_TEXT, true, ml_text_string},
+    {"rank", ML_COLUMN_U32, true, NULL},
+    {"place", ML_COLUMN_TEXT, true, ml_text_string},
 };
 
-static void put_process(struct ml_batch *b, uint32_t number)
+struct process_state {
+    uint32_t next;
+    struct ml_rank_table ranks;
+};
+
+static void close_processes(void *state)
+{
+    struct process_state *s = state;
+
+    if (s)
+        ml_rank_table_release(&s->ranks);
+    free(s);
+}
+
+static int open_processes(const struct ml_trace *trace, void **ret, struct ml_error *err)
+{
+    struct process_state *s = calloc(1, sizeof(*s));
+
+    if (!s || ml_rank_table_init(&s->ranks, trace) < 0) {
+        close_processes(s);
+        return ml_error_set(err, -ENOMEM, "out of memory");
+    }
+    *ret = s;
+    return 0;
+}
+
+static void put_process(struct ml_batch *b, const struct ml_rank_table *ranks, uint32_t number)
 {
     const struct ml_process *process = ml_trace_process(b->trace, number);
 
@@ -78,17 +107,24 @@ static void put_process(struct ml_batch *b, uint32_t number)
     ml_batch_u64(b, 4, process->start_ns);
     ml_batch_text(b, 5, process->command);
     ml_batch_text(b, 6, process->role);
+    put_optional(b, 7, (int64_t)ml_rank_table_of(ranks, number) - 1);
+    ml_batch_text(b, 8, process->place);
     ml_batch_end_row(b);
 }
 
 static int fill_processes(void *state, struct ml_batch *b, struct ml_error *err)
 {
+    struct process_state *s = state;
+
     (void)err;
-    return fill_table(state, b, ml_trace_processes(b->trace), put_process);
+    for (; s->next < ml_trace_processes(b->trace) && ml_batch_room(b) > 0; s->next++)
+        put_process(b, &s->ranks, s->next);
+    return 0;
 }
 
 const struct ml_table_kind ml_table_processes = {
-    "processes", process_columns, ML_ARRAY_SIZE(process_columns), open_table, fill_processes, free};
+    "processes",    process_columns, ML_ARRAY_SIZE(process_columns),
+    open_processes, fill_processes,  close_processes};
 
 /* ---- Threads ----------------------------------------------------------- */
 

@@ -70,10 +70,10 @@ enum { MARK_TIME, MARK_PROCESS, MARK_THREAD, MARK_KIND, MARK_NUMBER, MARK_NAME, 
 static int mark_kind(const struct ml_trace *trace, uint64_t number, struct ml_buf *out)
 {
     static const char *const names[] = {
-        [MEMLEDGER_MARK_STEP] = "step",
-        [MEMLEDGER_MARK_EPOCH] = "epoch",
-        [MEMLEDGER_MARK_PHASE] = "phase",
-        [ML_MARK_NODE] = "node",
+        [MEMLEDGER_MARK_STEP] = "step",   [MEMLEDGER_MARK_EPOCH] = "epoch",
+        [MEMLEDGER_MARK_PHASE] = "phase", [ML_MARK_NODE] = "node",
+        [ML_MARK_TYPE] = "type",          [ML_MARK_PAUSE] = "pause",
+        [ML_MARK_RESUME] = "resume",
     };
 
     (void)trace;
@@ -98,7 +98,7 @@ static void put_mark(struct ml_batch *b, const struct ml_event *event, const str
     ml_batch_u32(b, MARK_PROCESS, process_of(b, event));
     ml_batch_u32(b, MARK_THREAD, event->thread);
     ml_batch_text(b, MARK_KIND, event->args[0]);
-    if (event->args[0] == MEMLEDGER_MARK_PHASE)
+    if (event->args[0] == MEMLEDGER_MARK_PHASE || event->args[0] == ML_MARK_TYPE)
         ml_batch_null(b, MARK_NUMBER);
     else
         ml_batch_u64(b, MARK_NUMBER, event->args[1]);

@@ -10,6 +10,7 @@
 
 #include <zstd.h>
 
+#include "def_columns.h"
 #include "io.h"
 
 void ml_block_reader_init(struct ml_block_reader *r, int fd, uint64_t file_bytes)
@@ -22,6 +23,8 @@ void ml_block_reader_release(struct ml_block_reader *r)
     ZSTD_freeDCtx(r->zstd);
     free(r->stored.data);
     free(r->unpacked.data);
+    free(r->records.data);
+    free(r->model);
     *r = (struct ml_block_reader){.fd = -1};
 }
 
@@ -46,8 +49,15 @@ static int damaged(struct ml_block_reader *r, const char *reason)
 /* A read past the end means that the file shrank since it was opened. */
 static int read_at(struct ml_block_reader *r, void *bytes, size_t len, uint64_t offset)
 {
-    int code = ml_pread_all(r->fd, bytes, len, offset);
+    const struct ml_block_copy *copy = r->copy;
+    int code;
 
+    if (copy && copy->data && offset >= copy->offset && len <= copy->len &&
+        offset - copy->offset <= copy->len - len) {
+        memcpy(bytes, copy->data + (offset - copy->offset), len);
+        return 0;
+    }
+    code = ml_pread_all(r->fd, bytes, len, offset);
     return code == -ENODATA ? damaged(r, "cut short") : code;
 }
 
@@ -55,7 +65,7 @@ static int read_at(struct ml_block_reader *r, void *bytes, size_t len, uint64_t 
  * large claim from using much memory. */
 static uint64_t most_raw_bytes(const struct ml_block_header *h)
 {
-    const uint64_t event_bytes = 1 + 7 * 4 + 3 * 8 + ML_EVENT_ARGS * ML_VARINT_MAX;
+    const uint64_t event_bytes = ML_EVENT_COLUMN_BYTES + ML_EVENT_ARGS * ML_VARINT_MAX;
 
     if (h->type != ML_BLOCK_EVENTS)
         return ML_BLOCK_MAX_BYTES;
@@ -77,7 +87,7 @@ static int load_header(struct ml_block_reader *r, uint64_t offset)
     case ML_FRAME_NOT_OURS: return damaged(r, "no block header");
     default: return damaged(r, "header");
     }
-    if (r->header.raw_bytes > most_raw_bytes(&r->header))
+    if (r->header.raw_bytes > most_raw_bytes(&r->header) || r->header.layout > ML_LAYOUT_REFERENCES)
         return damaged(r, "header");
     r->header_ok = true;
     r->whole = ml_block_end(offset, r->header.stored_bytes) <= r->file_bytes;
@@ -122,6 +132,24 @@ int ml_block_unpack(struct ml_block_reader *r, const uint8_t **ret)
     return 0;
 }
 
+int ml_block_unpack_records(struct ml_block_reader *r, const uint8_t **ret, size_t *ret_len)
+{
+    size_t len = r->header.raw_bytes, room;
+    int code = ml_block_unpack(r, ret);
+
+    *ret_len = len;
+    if (code || r->header.layout == ML_LAYOUT_RECORDS)
+        return code;
+    room = ml_def_columns_records_room(*ret, len);
+    if (!room)
+        return damaged(r, "columns");
+    if (make_room(&r->records, room))
+        return -ENOMEM;
+    *ret_len = ml_def_columns_get(*ret, len, r->records.data);
+    *ret = r->records.data;
+    return *ret_len ? 0 : damaged(r, "columns");
+}
+
 struct ml_index_entry ml_block_entry(const struct ml_block_header *h, uint64_t offset)
 {
     return (struct ml_index_entry){
@@ -159,5 +187,9 @@ int ml_block_open_events(struct ml_block_reader *r, const struct ml_index_entry 
         code = ml_block_unpack(r, &raw);
     if (code)
         return code;
-    return ml_decoder_init(ret, &r->header, raw) ? damaged(r, "columns") : 0;
+    if (!r->model)
+        r->model = malloc(sizeof(*r->model));
+    if (!r->model)
+        return -ENOMEM;
+    return ml_decoder_init(ret, &r->header, raw, r->model) ? damaged(r, "columns") : 0;
 }

@@ -22,12 +22,22 @@ struct ml_block_room {
     size_t cap;
 };
 
+/* A copy of the bytes of a file from an offset on, as they were at some moment. */
+struct ml_block_copy {
+    uint64_t offset;
+    uint8_t *data; /* NULL: none */
+    size_t len;
+};
+
 struct ml_block_reader {
     int fd; /* not owned */
     uint64_t file_bytes;
-    struct ZSTD_DCtx_s *zstd; /* NULL before the first compressed block */
+    const struct ml_block_copy *copy; /* read instead of these bytes of the file; NULL: none */
+    struct ZSTD_DCtx_s *zstd;         /* NULL before the first compressed block */
     struct ml_block_room stored;
     struct ml_block_room unpacked;
+    struct ml_block_room records;
+    struct ml_address_model *model; /* NULL before the first events */
     uint8_t head[ML_BLOCK_HEADER_BYTES];
     struct ml_block_header header; /* of the block loaded last, or tried last */
     bool header_ok;                /* its magic and limits are valid */
@@ -46,6 +56,11 @@ int ml_block_load(struct ml_block_reader *r, uint64_t offset);
  * @ret    set on success: header.raw_bytes bytes, valid until the next load
  * @return as ml_block_load */
 int ml_block_unpack(struct ml_block_reader *r, const uint8_t **ret);
+
+/* Decompress the loaded definitions block into its records.
+ * @ret    set on success: *ret_len bytes, valid until the next load
+ * @return as ml_block_load */
+int ml_block_unpack_records(struct ml_block_reader *r, const uint8_t **ret, size_t *ret_len);
 
 /* Load a block that the index or a walk has listed.
  * @return as ml_block_load; -EBADMSG also when the block is not as `entry` says */

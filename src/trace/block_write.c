@@ -58,7 +58,8 @@ static int append(struct ml_block_writer *w, const void *bytes, size_t len)
 
 static int append_file_header(struct ml_block_writer *w)
 {
-    struct ml_file_header h = {ML_FORMAT_MAJOR, ML_FORMAT_MINOR, 0, w->start_wall_ns};
+    struct ml_file_header h = {ML_FORMAT_MAJOR, ML_FORMAT_MINOR, ML_FORMAT_FEATURES,
+                               w->start_wall_ns};
     uint8_t bytes[ML_FILE_HEADER_BYTES];
 
     ml_file_header_put(bytes, &h);
@@ -139,6 +140,13 @@ int ml_block_writer_setting(struct ml_block_writer *w, const char *key, const ch
     }
     ml_buf_release(&bytes);
     return r;
+}
+
+int ml_block_writer_definitions(struct ml_block_writer *w, uint32_t count, const uint8_t *bytes,
+                                size_t len)
+{
+    return append_block(w, (struct ml_block_header){.type = ML_BLOCK_DEFS, .events = count}, bytes,
+                        len);
 }
 
 int ml_block_writer_section(struct ml_block_writer *w, uint8_t type, uint64_t time_ns,

@@ -47,6 +47,10 @@ int ml_block_writer_continue(struct ml_block_writer *w, int fd, const struct ml_
 int ml_block_writer_copy(struct ml_block_writer *w, const struct ml_block_header *header,
                          const uint8_t *stored);
 
+/* Adds a block of so many definitions, as they are in another file. @return 0 or negative errno */
+int ml_block_writer_definitions(struct ml_block_writer *w, uint32_t count, const uint8_t *bytes,
+                                size_t len);
+
 /* Adds a setting, which ml_trace_setting finds in the file. @return 0 or negative errno */
 int ml_block_writer_setting(struct ml_block_writer *w, const char *key, const char *value);
 

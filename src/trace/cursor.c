@@ -32,7 +32,7 @@ int ml_cursor_open(const struct ml_trace *t, uint64_t from_ns, uint64_t to_ns,
 
     if (!c)
         return ml_error_set(err, -ENOMEM, "%s: not enough memory to read events", t->path);
-    ml_block_reader_init(&c->reader, t->fd, t->info.file_bytes);
+    ml_trace_reader_init(t, &c->reader);
     c->t = t;
     c->type = ML_BLOCK_EVENTS;
     c->from_ns = from_ns;
@@ -61,6 +61,7 @@ void ml_cursor_free(struct ml_cursor *c)
 
 void ml_cursor_skip(struct ml_cursor *c, uint64_t events)
 {
+    events -= ml_min_u64(events, c->t->forgotten_events);
     for (; c->next_block < c->t->blocks.len; c->next_block++) {
         const struct ml_index_entry *e = &c->t->blocks.items[c->next_block];
 
@@ -73,9 +74,47 @@ void ml_cursor_skip(struct ml_cursor *c, uint64_t events)
     c->skip = events;
 }
 
+uint64_t ml_trace_events_by(const struct ml_trace *t, uint64_t time_ns)
+{
+    uint64_t events = t->forgotten_events;
+
+    for (size_t i = 0; i < t->blocks.len; i++) {
+        const struct ml_index_entry *e = &t->blocks.items[i];
+
+        if (e->type != ML_BLOCK_EVENTS)
+            continue;
+        if (e->last_ns > time_ns)
+            break;
+        events += e->events;
+    }
+    return events;
+}
+
 static bool wants(const struct ml_cursor *c, const struct ml_index_entry *e)
 {
     return e->type == c->type && e->first_ns <= c->to_ns && e->last_ns >= c->from_ns;
+}
+
+const struct ml_index_entry *ml_cursor_block(struct ml_cursor *c)
+{
+    const struct ml_column_reader *kinds = &c->decoder.cols[ML_COL_KINDS];
+
+    if ((c->in_block && kinds->next < kinds->count) || c->skip > 0)
+        return NULL;
+    while (c->next_block < c->t->blocks.len && !wants(c, &c->t->blocks.items[c->next_block]))
+        c->next_block++;
+    return c->next_block < c->t->blocks.len ? &c->t->blocks.items[c->next_block] : NULL;
+}
+
+void ml_cursor_pass(struct ml_cursor *c)
+{
+    c->in_block = false;
+    c->next_block++;
+}
+
+bool ml_trace_is_last(const struct ml_trace *t, const struct ml_index_entry *block)
+{
+    return block + 1 == t->blocks.items + t->blocks.len;
 }
 
 /* @return 1, 0 when no block is left, or negative errno with c->error set */

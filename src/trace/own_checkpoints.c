@@ -22,7 +22,9 @@ static bool is_of_checkpoints(const struct ml_index_entry *entry)
     case ML_BLOCK_PYRAMID:
     case ML_BLOCK_DIRECTORY:
     case ML_BLOCK_LANDMARKS:
-    case ML_BLOCK_SAMPLES: return true;
+    case ML_BLOCK_SAMPLES:
+    case ML_BLOCK_SEGMENTS:
+    case ML_BLOCK_OUTLINE: return true;
     default: return false;
     }
 }

@@ -37,6 +37,7 @@ struct ml_trace_info {
     uint32_t event_blocks;
     bool has_index;          /* false: cut short, recovered by walking */
     bool being_written;      /* cut short because its recording goes on */
+    uint64_t read_wall_ns;   /* the wall clock when the list of blocks was read */
     uint64_t ignored_bytes;  /* of an incomplete block at the end, when cut short */
     uint32_t damaged_blocks; /* skipped; only with salvage */
     uint64_t damaged_events; /* the number in their headers, if readable */
@@ -49,6 +50,7 @@ struct ml_process {
     uint64_t start_ns;
     uint32_t command; /* string */
     uint32_t role;    /* string: its role among several processes, 0: none */
+    uint32_t place;   /* string: its place in a distributed job, "rank=3 world_size=8", 0: none */
 };
 
 struct ml_thread {
@@ -60,9 +62,12 @@ struct ml_thread {
 
 struct ml_space {
     uint32_t process;
-    uint32_t device; /* string */
-    uint32_t level;  /* enum memledger_level */
-    uint32_t name;   /* string */
+    uint32_t device;        /* string */
+    uint32_t level;         /* enum memledger_level */
+    uint32_t name;          /* string */
+    uint64_t sampled_bytes; /* between two samples on average, at most ML_SAMPLE_BYTES_MAX; 0: all
+                               blocks are recorded. See sampled.h */
+    uint64_t least_bytes;   /* of a block that is recorded */
 };
 
 struct ml_scope {
@@ -210,8 +215,20 @@ int ml_cursor_open_copies(const struct ml_trace *checkpoints, uint8_t type, uint
  * read. Call it before the first ml_cursor_next, on a cursor that starts at time 0. */
 void ml_cursor_skip(struct ml_cursor *c, uint64_t events);
 
+/* The number of events in the blocks that end by a time, in a trace whose times ascend. Further
+ * events up to that time are in the next block only. */
+uint64_t ml_trace_events_by(const struct ml_trace *t, uint64_t time_ns);
+
 /* The next batch of events, in order; valid until the next call. Returns their
  * number, 0 at the end, a negative errno on a damaged block. */
 int ml_cursor_next(struct ml_cursor *c, const struct ml_event **ret, struct ml_error *err);
+
+/* The block whose first event comes next; NULL if the cursor is within a block, or at the end. The
+ * second goes on behind it without reading it. */
+const struct ml_index_entry *ml_cursor_block(struct ml_cursor *c);
+void ml_cursor_pass(struct ml_cursor *c);
+
+/* Whether no block of the trace comes after this one, so far. */
+bool ml_trace_is_last(const struct ml_trace *t, const struct ml_index_entry *block);
 
 #endif

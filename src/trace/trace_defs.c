@@ -10,6 +10,7 @@
 #include "block.h"
 #include "compiler.h"
 #include "trace.h"
+#include "sampled.h"
 
 /* The limit on what all definition blocks unpack to. Real ones compress to a third or a fifth,
  * so it affects only a file crafted to fill memory. */
@@ -72,6 +73,12 @@ bool ml_trace_defs_admit(struct ml_trace_defs *d, uint32_t raw_bytes)
         return false;
     d->raw_left -= raw_bytes;
     return true;
+}
+
+void ml_trace_defs_allow(struct ml_trace_defs *d, uint64_t file_bytes)
+{
+    d->raw_left += file_bytes * RAW_PER_FILE_BYTE;
+    d->gaps_left += file_bytes;
 }
 
 /* Numbers ascend by one, from 0 or 1; if blocks were lost, some may be missing. */
@@ -151,6 +158,8 @@ static int put_space(struct ml_trace_defs *d, const struct ml_def *def)
         .device = (uint32_t)f[ML_SPACE_DEVICE],
         .level = (uint32_t)f[ML_SPACE_LEVEL],
         .name = (uint32_t)f[ML_SPACE_NAME],
+        .sampled_bytes = ml_min_u64(f[ML_SPACE_SAMPLED], ML_SAMPLE_BYTES_MAX),
+        .least_bytes = f[ML_SPACE_LEAST],
     };
 
     return put(d, def, &space);
@@ -207,13 +216,15 @@ static int rename_thread(struct ml_trace_defs *d, const struct ml_def *def)
     return 0;
 }
 
-static int rename_role(struct ml_trace_defs *d, const struct ml_def *def)
+/* The role or the place of a process, whichever the tag says. */
+static int redefine_process(struct ml_trace_defs *d, const struct ml_def *def)
 {
     struct ml_process *process = ml_id_table_at(&d->tables[ML_DEF_PROCESS], def->id);
 
     if (!process)
         return d->salvage ? 0 : -EBADMSG;
-    process->role = (uint32_t)def->fields[ML_GIVEN_NAME];
+    *(def->tag == ML_DEF_PROCESS_ROLE ? &process->role : &process->place) =
+        (uint32_t)def->fields[ML_GIVEN_NAME];
     return 0;
 }
 
@@ -228,7 +239,8 @@ static int put_def(struct ml_trace_defs *d, const struct ml_def *def)
     case ML_DEF_OBJECT: return put_object(d, def);
     case ML_DEF_CONFIG: return put_config(d, def);
     case ML_DEF_THREAD_NAME: return rename_thread(d, def);
-    case ML_DEF_PROCESS_ROLE: return rename_role(d, def);
+    case ML_DEF_PROCESS_ROLE:
+    case ML_DEF_PROCESS_PLACE: return redefine_process(d, def);
     default: return ml_trace_defs_add_stack_part(d, def);
     }
 }
@@ -240,7 +252,8 @@ static bool has_own_number(const struct ml_def *def)
     case ML_DEF_CONFIG:
     case ML_DEF_SYMBOL:
     case ML_DEF_THREAD_NAME:
-    case ML_DEF_PROCESS_ROLE: return false;
+    case ML_DEF_PROCESS_ROLE:
+    case ML_DEF_PROCESS_PLACE: return false;
     default: return true;
     }
 }

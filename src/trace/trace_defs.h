@@ -47,6 +47,9 @@ int ml_trace_defs_add_stack_part(struct ml_trace_defs *d, const struct ml_def *d
 /* Whether a block that unpacks to so many bytes may be read; counts the bytes. */
 bool ml_trace_defs_admit(struct ml_trace_defs *d, uint32_t raw_bytes);
 
+/* The file has grown by that many bytes. */
+void ml_trace_defs_allow(struct ml_trace_defs *d, uint64_t file_bytes);
+
 /* Add the records of an unpacked block.
  * @ret_reason  set with -EBADMSG: what is wrong; the records before it were added
  * @return 0, -ENOMEM, or -EBADMSG */

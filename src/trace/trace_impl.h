@@ -8,6 +8,7 @@
  *     trace_names.c    definitions by number
  *     trace_stack_defs.c  of them libraries, frames, stacks and symbols
  *     cursor.c         events, block after block
+ *     follow.c         blocks that were added since
  *     trace_identity.c which file it is
  *     own_checkpoints.c  checkpoints in the file of the trace
  *     trace_end.c      adds blocks to a finished trace
@@ -39,8 +40,33 @@ struct ml_trace {
     struct ml_trace_defs defs;
     struct ml_index_totals totals;        /* of the index; zeros without one */
     ML_VEC(struct ml_index_entry) blocks; /* all that can be read, in file order */
+    struct ml_block_copy last_block;      /* of a trace that is being written: see follow.c */
+    uint64_t forgotten_events;            /* in blocks that are no longer listed: see follow.h */
+    uint64_t next_offset;                 /* of the block to come; 0: after the last listed one */
+    unsigned stuck_polls;                 /* in a row that found the same unreadable block */
     struct ml_trace *checkpoints;         /* NULL: none */
 };
+
+/* A reader of the blocks of t, which must outlive it. */
+static inline void ml_trace_reader_init(const struct ml_trace *t, struct ml_block_reader *r)
+{
+    ml_block_reader_init(r, t->fd, t->info.file_bytes);
+    r->copy = &t->last_block;
+}
+
+/* If the recording goes on, its last events block may be replaced by a longer one at any time:
+ * keeps a copy of it, so that each pass over the trace reads the same events.
+ * @return 0 or negative errno; if the block has been replaced already, it is removed from the list
+ */
+int ml_trace_keep_last_block(struct ml_trace *t, struct ml_block_reader *r, struct ml_error *err);
+
+/* Adds the events blocks from that one on to the figures in t->info. */
+void ml_trace_sum_up(struct ml_trace *t, size_t first_block);
+
+/* Reads a definitions block.
+ * @return 0 or negative errno; a reason in r */
+int ml_trace_load_def_block(struct ml_trace *t, struct ml_block_reader *r,
+                            const struct ml_index_entry *e);
 
 /* Open a trace from a descriptor. Takes ownership of the descriptor, also on failure. Otherwise
  * as ml_trace_open. */

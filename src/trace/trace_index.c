@@ -25,6 +25,8 @@ static int load_trailer(const struct ml_trace *t, struct ml_trailer *ret)
     if (file_bytes < ML_FILE_HEADER_BYTES + ML_BLOCK_HEADER_BYTES + ML_TRAILER_BYTES)
         return 0;
     code = ml_pread_all(t->fd, bytes, sizeof(bytes), file_bytes - sizeof(bytes));
+    if (code == -ENODATA)
+        return 0; /* it shrank: it is being written */
     if (code)
         return code;
     if (ml_trailer_get(bytes, ret) != ML_FRAME_OK || ret->file_bytes != file_bytes)

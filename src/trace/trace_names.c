@@ -8,9 +8,11 @@
 #include <errno.h>
 #include <string.h>
 
-static int load_block(struct ml_trace *t, struct ml_block_reader *r, const struct ml_index_entry *e)
+int ml_trace_load_def_block(struct ml_trace *t, struct ml_block_reader *r,
+                            const struct ml_index_entry *e)
 {
-    const uint8_t *raw;
+    const uint8_t *records;
+    size_t len;
     int code = ml_block_load_entry(r, e);
 
     if (code)
@@ -19,15 +21,15 @@ static int load_block(struct ml_trace *t, struct ml_block_reader *r, const struc
         r->reason = "it unpacks to more definitions than such a file can need";
         return -EBADMSG;
     }
-    code = ml_block_unpack(r, &raw);
-    return code ? code : ml_trace_defs_add(&t->defs, raw, r->header.raw_bytes, &r->reason);
+    code = ml_block_unpack_records(r, &records, &len);
+    return code ? code : ml_trace_defs_add(&t->defs, records, len, &r->reason);
 }
 
 int ml_trace_load_defs(struct ml_trace *t, struct ml_block_reader *r, struct ml_error *err)
 {
     for (size_t i = 0; i < t->blocks.len; i++) {
         const struct ml_index_entry *e = &t->blocks.items[i];
-        int code = e->type == ML_BLOCK_DEFS ? load_block(t, r, e) : 0;
+        int code = e->type == ML_BLOCK_DEFS ? ml_trace_load_def_block(t, r, e) : 0;
 
         if (!code)
             continue;

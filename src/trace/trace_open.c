@@ -14,6 +14,7 @@
 
 #include "file_lock.h"
 #include "io.h"
+#include "nanoseconds.h"
 
 static int check_file(struct ml_trace *t, struct ml_error *err)
 {
@@ -113,16 +114,24 @@ static int load_blocks(struct ml_trace *t, struct ml_block_reader *r, struct ml_
     if (code == 1)
         return 0;
     t->info.being_written = ml_file_lock_is_signed(t->fd);
+    if (!code && !t->info.being_written && (code = check_file(t, err)) == 0) {
+        /* It may have been finished just now. */
+        r->file_bytes = t->info.file_bytes;
+        code = ml_trace_load_index(t, r, err);
+        t->info.has_index = code == 1;
+        if (code == 1)
+            return 0;
+    }
     if (code && !ml_trace_may_pass(t, code))
         return code;
     return ml_trace_walk(t, r, err);
 }
 
-static void sum_up(struct ml_trace *t)
+void ml_trace_sum_up(struct ml_trace *t, size_t first_block)
 {
     struct ml_trace_info *info = &t->info;
 
-    for (size_t i = 0; i < t->blocks.len; i++) {
+    for (size_t i = first_block; i < t->blocks.len; i++) {
         const struct ml_index_entry *e = &t->blocks.items[i];
 
         if (e->type != ML_BLOCK_EVENTS)
@@ -138,6 +147,8 @@ static int load(struct ml_trace *t, struct ml_block_reader *r, struct ml_error *
 {
     int code = load_blocks(t, r, err);
 
+    if (!code && !t->info.has_index) /* being written or not: locks may be unknown here */
+        code = ml_trace_keep_last_block(t, r, err);
     if (!code)
         code = ml_trace_load_defs(t, r, err);
     if (!code && !t->without_symbols)
@@ -146,7 +157,8 @@ static int load(struct ml_trace *t, struct ml_block_reader *r, struct ml_error *
         code = ml_trace_sift(t, r, err);
     if (code)
         return code;
-    sum_up(t);
+    ml_trace_sum_up(t, 0);
+    t->info.read_wall_ns = ml_clock_ns(CLOCK_REALTIME);
     t->opened = true;
     return 0;
 }
@@ -160,7 +172,7 @@ static int open_checked(struct ml_trace *t, struct ml_error *err)
         code = load_header(t, err);
     if (code)
         return code;
-    ml_block_reader_init(&r, t->fd, t->info.file_bytes);
+    ml_trace_reader_init(t, &r);
     if (ml_trace_defs_init(&t->defs, t->info.file_bytes, t->salvage))
         code = ml_error_set(err, -ENOMEM, "%s: not enough memory to open it", t->path);
     else
@@ -216,6 +228,7 @@ void ml_trace_free(struct ml_trace *t)
     close(t->fd);
     ml_trace_defs_release(&t->defs);
     ml_vec_release(&t->blocks);
+    free(t->last_block.data);
     free(t->path);
     free(t);
 }

@@ -11,7 +11,9 @@ import json
 import sys
 import time
 
+import real_programs
 import row_analysis
+import row_bounds
 import row_collector
 import row_crowd
 import row_disk
@@ -19,14 +21,20 @@ import row_equal
 import row_event
 import row_heap
 import row_mxnet
+import row_programs
 import row_import
 import row_instant
+import row_lines
+import row_live
 import row_python
 import row_read
+import row_server
 import row_stacks
 import row_start
+import row_switched
 import row_threads
 import row_torch
+import row_view
 from bench_context import Context, describe
 from bench_run import Failed
 from bench_table import ratio_table
@@ -37,18 +45,27 @@ ROWS = {
     "crowd": row_crowd.row,
     "heap": row_heap.row,
     "stacks": row_stacks.row,
+    "programs": row_programs.row,
+    "bounds": row_bounds.row,
     "python": row_python.row,
+    "lines": row_lines.row,
     "disk": row_disk.row,
     "read": row_read.row,
     "analysis": row_analysis.row,
     "instant": row_instant.row,
+    "server": row_server.row,
+    "live": row_live.row,
     "collector": row_collector.row,
     "start": row_start.row,
     "equal": row_equal.row,
     "torch": row_torch.row,
+    "switched": row_switched.row,
     "mxnet": row_mxnet.row,
     "import": row_import.row,
+    "view": row_view.row,
 }
+
+MALLOC_ROWS = ("stacks", "programs", "bounds")
 
 
 def parse_arguments():
@@ -57,8 +74,17 @@ def parse_arguments():
                         help="few events, one run each: does it work? The figures mean nothing")
     parser.add_argument("--only", metavar="NAME", action="append", choices=list(ROWS),
                         help="only this row, and what it needs: " + ", ".join(ROWS))
+    parser.add_argument("--malloc", action="store_true",
+                        help="the rows on malloc with stacks beside heaptrack and memray, three "
+                        "runs each: " + ", ".join(MALLOC_ROWS))
     parser.add_argument("--snapshot-entries", metavar="N", type=int,
                         help="how many entries the snapshot of the row import has")
+    parser.add_argument("--stack-depth", metavar="N", type=int, action="append",
+                        help="of the row stacks only this depth")
+    parser.add_argument("--stack-threads", metavar="N", type=int, action="append",
+                        help="of the row stacks only this number of threads")
+    parser.add_argument("--program", metavar="NAME", action="append",
+                        help="of the row programs only this: " + ", ".join(real_programs.NAMES))
     parser.add_argument("--json", metavar="FILE", help="where the figures go "
                         "(build/bench/results.json)")
     return parser.parse_args()
@@ -84,6 +110,7 @@ def measure(ctx, names):
             broken += 1
             continue
         rows.append(row)
+        broken += row.broken
         print(row.text(), flush=True)
     return rows, broken
 
@@ -94,10 +121,17 @@ def main():
     ctx = Context(args.quick)
     if args.snapshot_entries:
         ctx.sizes["snapshot_entries"] = args.snapshot_entries
+    if args.stack_depth:
+        ctx.sizes["stack_depths"] = tuple(args.stack_depth)
+    if args.stack_threads:
+        ctx.sizes["stack_threads"] = tuple(args.stack_threads)
+    if args.malloc:
+        ctx.sizes["stack_repeat"] = 3
+    ctx.only_programs = args.program
     try:
         machine = describe(ctx)
         print_head(machine)
-        rows, broken = measure(ctx, args.only or list(ROWS))
+        rows, broken = measure(ctx, args.only or (MALLOC_ROWS if args.malloc else list(ROWS)))
     finally:
         ctx.close()
     ratios = ratio_table(rows)

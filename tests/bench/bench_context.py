@@ -22,12 +22,18 @@ FULL = {
     "analysis_steps": 3_000,     # of 3,300 events each
     "analysis_events": 10_000_000,
     "instant_steps": 30_300,
-    "instant_events": 100_000_000,
+    "instant_rounds": 6_000_000, # of 17 events each
     "passes": 8,
     "repeat": 5,
     "heap_repeat": 7,
     "stack_depths": (3, 15, 40),
+    "stack_threads": (1, 4),
     "stack_repeat": 5,
+    "program_repeat": 3,
+    "program_sample_repeat": 9,
+    "program_size": 1,           # of the work that programs get
+    "many_stacks": 1_000_000,
+    "plugin_loads": 10_000,
     "start_repeat": 30,
     "sleep_ms": 3_000,
     "turn_steps": 3,             # of a program that takes turns
@@ -35,6 +41,8 @@ FULL = {
     "torch_turns": 40,
     "torch_profiler_programs": 1, # it keeps everything in memory
     "torch_profiler_turns": 20,
+    "switched_turns": 24,
+    "switched_steps": 40,        # of a block
     "mxnet_programs": 4,
     "mxnet_turns": 40,
     "mxnet_profiler_programs": 2,
@@ -47,6 +55,13 @@ FULL = {
     "fork_children": 500,        # all at once
     "fork_mallocs": 40_000,      # of each: more than a ring holds
     "fork_runs": 10,
+    "live_s": 20,
+    "view_questions": 200,
+    "view_steps": 3_030,
+    "view_long_steps": 30_300,
+    "view_events": 10_000_000,
+    "view_snapshots": (20_000, 100_000, 400_000),
+    "view_stacks": (10_000, 100_000, 400_000),
 }
 QUICK = {
     "events": 1_000_000,
@@ -58,12 +73,18 @@ QUICK = {
     "analysis_steps": 20,
     "analysis_events": 100_000,
     "instant_steps": 200,
-    "instant_events": 500_000,
+    "instant_rounds": 30_000,
     "passes": 2,
     "repeat": 1,
     "heap_repeat": 1,
     "stack_depths": (3,),
+    "stack_threads": (1, 4),
     "stack_repeat": 1,
+    "program_repeat": 1,
+    "program_sample_repeat": 1,
+    "program_size": 0,
+    "many_stacks": 5_000,
+    "plugin_loads": 50,
     "start_repeat": 2,
     "sleep_ms": 200,
     "turn_steps": 1,
@@ -71,6 +92,8 @@ QUICK = {
     "torch_turns": 2,
     "torch_profiler_programs": 1,
     "torch_profiler_turns": 1,
+    "switched_turns": 2,
+    "switched_steps": 4,
     "mxnet_programs": 1,
     "mxnet_turns": 2,
     "mxnet_profiler_programs": 1,
@@ -83,6 +106,13 @@ QUICK = {
     "fork_children": 10,
     "fork_mallocs": 1_000,
     "fork_runs": 1,
+    "live_s": 2,
+    "view_questions": 4,
+    "view_steps": 20,
+    "view_long_steps": 30,
+    "view_events": 100_000,
+    "view_snapshots": (5_000,),
+    "view_stacks": (1_000,),
 }
 
 

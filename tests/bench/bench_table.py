@@ -12,6 +12,7 @@ class Row:
         self.lines = []
         self.notes = []
         self.ratios = []
+        self.broken = 0  # parts that could not be measured
         self.data = {}
 
     def line(self, *cells):

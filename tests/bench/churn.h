@@ -12,4 +12,8 @@
  * @return how long the events took */
 __attribute__((visibility("default"))) uint64_t bench_churn(uint64_t events);
 
+/* The same with that many slots: half as many blocks are live.
+ * @per_second  events, a hundredth of them at a time; 0: as quickly as possible */
+uint64_t bench_wide_churn(uint64_t events, uint64_t slots, uint64_t per_second);
+
 #endif

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""churn.py LIBRARY EVENTS [DEPTH VARIES]: bench_malloc's work in a Python program.
+"""churn.py LIBRARY EVENTS [DEPTH VARIES [THREADS]]: bench_malloc's work in a Python program.
 
 memray records Python programs only, so the same loop is called in a shared
 library. Prints what bench_malloc prints.
@@ -11,7 +11,8 @@ import time
 
 events, *shape = map(int, sys.argv[2:])
 library = ctypes.CDLL(sys.argv[1])
-churn = library.bench_deep_churn if shape else library.bench_churn
+churn = {0: library.bench_churn, 2: library.bench_deep_churn,
+         3: library.bench_thread_churn}[len(shape)]
 churn.argtypes = [ctypes.c_uint64] + [ctypes.c_uint] * len(shape)
 churn.restype = ctypes.c_uint64
 

@@ -4,6 +4,8 @@
  */
 #include "deep_churn.h"
 
+#include <pthread.h>
+
 #include "bench_common.h"
 
 #define INNER_FRAMES 3 /* churn, and two of its callees */
@@ -82,4 +84,39 @@ uint64_t bench_deep_churn(uint64_t events, unsigned depth, unsigned varies)
     if (depth <= INNER_FRAMES)
         return churn(events, ways);
     return descend(events, ways, depth - INNER_FRAMES);
+}
+
+/* ---- Several threads ---------------------------------------------------------------- */
+
+struct job {
+    uint64_t events, ns;
+    unsigned depth, varies;
+};
+
+static void *run_job(void *arg)
+{
+    struct job *job = arg;
+
+    job->ns = bench_deep_churn(job->events, job->depth, job->varies);
+    return NULL;
+}
+
+uint64_t bench_thread_churn(uint64_t events, unsigned depth, unsigned varies, unsigned threads)
+{
+    struct job jobs[BENCH_CHURN_THREADS];
+    pthread_t ids[BENCH_CHURN_THREADS];
+    uint64_t longest = 0;
+    unsigned started = 0;
+
+    threads = threads < BENCH_CHURN_THREADS ? threads : BENCH_CHURN_THREADS;
+    for (; started < threads; started++) {
+        jobs[started] = (struct job){events / threads, 0, depth, varies};
+        if (pthread_create(&ids[started], NULL, run_job, &jobs[started]) != 0)
+            break;
+    }
+    for (unsigned i = 0; i < started; i++) {
+        pthread_join(ids[i], NULL);
+        longest = jobs[i].ns > longest ? jobs[i].ns : longest;
+    }
+    return started == threads ? longest : 0;
 }

@@ -14,4 +14,10 @@
 __attribute__((visibility("default"))) uint64_t bench_deep_churn(uint64_t events, unsigned depth,
                                                                  unsigned varies);
 
+/* The same in several threads at once, which share the events. @return how long the slowest took,
+ * 0: a thread could not be started */
+#define BENCH_CHURN_THREADS 64u
+__attribute__((visibility("default"))) uint64_t
+bench_thread_churn(uint64_t events, unsigned depth, unsigned varies, unsigned threads);
+
 #endif

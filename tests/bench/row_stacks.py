@@ -8,13 +8,13 @@ from row_heap import file_bytes, heaptrack_command, loop, wall
 RECORD = ["--stacks", "native", "--sample-hz", "0"]
 
 
-def commands(ctx, depth, varies):
+def commands(ctx, depth, varies, threads):
     """{(program, tool): (argv, prefix of the file it writes)}; each program alone first."""
     events = str(ctx.sizes["heap_events"])
     c = [ctx.program("bench_malloc"), "--events", events, "--depth", str(depth), "--varies",
-         str(varies)]
+         str(varies), "--threads", str(threads)]
     py = [ctx.python(), str(HERE / "churn.py"), ctx.program("libbench_churn.so"), events,
-          str(depth), str(varies)]
+          str(depth), str(varies)] + ([str(threads)] if threads > 1 else [])
     rows = {("C", "alone"): (c, None),
             ("C", "memledger"): (ctx.recorded(ctx.file("stacks-c.mled"), c, heap=True,
                                               options=RECORD), "stacks-c.mled")}
@@ -31,8 +31,8 @@ def commands(ctx, depth, varies):
     return rows
 
 
-def measure(ctx, depth, varies):
-    rows = commands(ctx, depth, varies)
+def measure(ctx, depth, varies, threads):
+    rows = commands(ctx, depth, varies, threads)
     runs = in_turn({key: argv for key, (argv, _) in rows.items()}, ctx.sizes["stack_repeat"])
     result = {}
     for (program, tool), (_, prefix) in rows.items():
@@ -55,6 +55,8 @@ def compare(r, m, what, program, tool):
                 mine["added"].median, other["added"].median, "s")
         r.ratio("the same, CPU time of the program", mine["added_cpu"].median,
                 other["added_cpu"].median, "s")
+        r.ratio("the same, size of the file", mine["file_bytes"] / 1e6, other["file_bytes"] / 1e6,
+                "MB")
 
 
 def lines(r, m, what, events):
@@ -72,22 +74,30 @@ def lines(r, m, what, events):
             "file_bytes": file}
 
 
+def shapes(ctx):
+    """(depth, threads, whether the paths vary); with several threads they do."""
+    for depth in ctx.sizes["stack_depths"]:
+        for threads in ctx.sizes["stack_threads"]:
+            for varies in (0, 1) if threads == 1 else (1,):
+                yield depth, threads, varies
+
+
 def row(ctx):
     events = ctx.sizes["heap_events"]
     r = Row("stacks", "%s random malloc/free with native stacks, whole run" % count(events),
             ["frames", "program", "recorder", "wall s", "added s", "low – high",
              "ns/event in the loop", "of CPU time", "file"])
     lost = 0
-    for depth in ctx.sizes["stack_depths"]:
-        for varies, name in ((0, "one path"), (1, "eight paths")):
-            what = "%d, %s" % (depth, name)
-            m = measure(ctx, depth, varies)
-            lines(r, m, what, events)
-            compare(r, m, what, "C", "heaptrack")
-            if ctx.memray:
-                compare(r, m, what, "Python", "memray --native")
-            lost += sum(x.lost for (_, tool), t in m.items() if tool == "memledger"
-                        for x in t["runs"])
+    for depth, threads, varies in shapes(ctx):
+        what = "%d, %s, %s" % (depth, "eight paths" if varies else "one path",
+                               "%d threads" % threads if threads > 1 else "one thread")
+        m = measure(ctx, depth, varies, threads)
+        lines(r, m, what, events)
+        compare(r, m, what, "C", "heaptrack")
+        if ctx.memray:
+            compare(r, m, what, "Python", "memray --native")
+        lost += sum(x.lost for (_, tool), t in m.items() if tool == "memledger"
+                    for x in t["runs"])
     r.data["lost"] = lost
     r.note("%d runs each, in turn; lost by memledger: %d" % (ctx.sizes["stack_repeat"], lost))
     for tool, there in (("memray", ctx.memray), ("heaptrack", ctx.heaptrack)):

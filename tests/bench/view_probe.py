@@ -33,6 +33,7 @@ class Server:
                                         env=dict(os.environ, XDG_CACHE_HOME=cache))
         address = urllib.parse.urlsplit(self.process.stdout.readline().strip())
         self.port = address.port
+        self.place = address.path.rstrip("/")
         self.token = urllib.parse.parse_qs(address.query)["token"][0]
 
     def __enter__(self):
@@ -46,7 +47,7 @@ class Server:
         """@return the answer, and the seconds that it took"""
         start = time.monotonic()
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=600)
-        connection.request("GET", "/api/%s?%s" % (verb, urllib.parse.urlencode(
+        connection.request("GET", "%s/api/%s?%s" % (self.place, verb, urllib.parse.urlencode(
             {"file": 0, **options})), headers={
                 "Host": "127.0.0.1:%d" % self.port,
                 "Cookie": "memledger-%d=%s" % (self.port, self.token)})

@@ -55,29 +55,33 @@ static int add_defs(struct records *r, const uint8_t *at, const uint8_t *end)
 static int add_events(struct records *r, const struct ml_block_header *header, const uint8_t *raw)
 {
     struct ml_event events[BATCH];
+    struct ml_address_model *model = malloc(sizeof(*model));
     struct ml_decoder decoder;
-    int n = 0;
+    int n = 0, code = model ? 0 : -ENOMEM;
 
-    if (ml_decoder_init(&decoder, header, raw))
-        return 0;
-    while ((n = ml_decoder_next(&decoder, events, BATCH)) > 0)
-        for (int i = 0; i < n; i++)
-            if (ml_vec_push(&r->list, (struct record){.is_event = true, .event = events[i]}))
-                return -ENOMEM;
-    return 0;
+    if (code || ml_decoder_init(&decoder, header, raw, model)) {
+        free(model);
+        return code;
+    }
+    while (code == 0 && (n = ml_decoder_next(&decoder, events, BATCH)) > 0)
+        for (int i = 0; i < n && code == 0; i++)
+            code = ml_vec_push(&r->list, (struct record){.is_event = true, .event = events[i]});
+    free(model);
+    return code;
 }
 
 static int add_blocks(struct records *r, struct ml_block_reader *reader)
 {
     uint64_t offset = ML_FILE_HEADER_BYTES;
     const uint8_t *raw;
+    size_t len;
     int code = 0;
 
     while (!code && ml_block_load(reader, offset) == 0 && ml_block_unpack(reader, &raw) == 0) {
         const struct ml_block_header *h = &reader->header;
 
-        if (h->type == ML_BLOCK_DEFS)
-            code = add_defs(r, raw, raw + h->raw_bytes);
+        if (h->type == ML_BLOCK_DEFS && ml_block_unpack_records(reader, &raw, &len) == 0)
+            code = add_defs(r, raw, raw + len);
         else if (h->type == ML_BLOCK_EVENTS)
             code = add_events(r, h, raw);
         offset = ml_block_end(offset, h->stored_bytes);

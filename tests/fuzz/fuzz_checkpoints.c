@@ -21,13 +21,15 @@ static struct ml_trace *open_sample(void)
     return trace;
 }
 
-static void take_snapshot(const struct ml_trace *trace, struct ml_at at, const char *device)
+static void take_snapshot(const struct ml_trace *trace, struct ml_at at, const char *device,
+                          bool sums)
 {
     const struct ml_snapshot_opts opts = {.at = at, .device = device};
     struct ml_snapshot snapshot;
     struct ml_replay replay;
     struct ml_error err = {0};
-    int code = ml_snapshot(trace, &opts, &snapshot, &replay, &err);
+    int code = sums ? ml_snapshot_sums(trace, &opts, &snapshot, &replay, &err)
+                    : ml_snapshot(trace, &opts, &snapshot, &replay, &err);
 
     FUZZ_REQUIRE(code <= 0);
     FUZZ_REQUIRE(!code || err.text[0]);
@@ -49,9 +51,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
     for (uint64_t i = 0; i <= ML_SAMPLE_BLOCKS; i++)
         take_snapshot(trace,
                       (struct ml_at){.kind = ML_AT_TIME, .time_ns = end_ns * i / ML_SAMPLE_BLOCKS},
-                      i % 2 ? "cpu" : NULL);
-    take_snapshot(trace, (struct ml_at){.kind = ML_AT_PEAK}, NULL);
-    take_snapshot(trace, (struct ml_at){.kind = ML_AT_END}, NULL);
+                      i % 2 ? "cpu" : NULL, i % 3 == 0);
+    take_snapshot(trace, (struct ml_at){.kind = ML_AT_PEAK}, NULL, false);
+    take_snapshot(trace, (struct ml_at){.kind = ML_AT_END}, NULL, true);
     ml_trace_attach_checkpoints(trace, NULL);
     return 0;
 }

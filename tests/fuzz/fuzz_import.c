@@ -64,7 +64,7 @@ static void look_at(void *ctx, const struct ml_event *event)
     FUZZ_REQUIRE(is_defined(s, ML_DEF_THREAD, event->thread));
     FUZZ_REQUIRE(!(shape->bits & ML_HAS_ADDR) || is_defined(s, ML_DEF_SPACE, event->space));
     FUZZ_REQUIRE(event->scope <= ml_intern_len(&s->dict->scopes));
-    FUZZ_REQUIRE(event->stack <= ml_intern_len(&s->dict->stacks));
+    FUZZ_REQUIRE(event->stack <= ml_pairs_len(&s->dict->stacks));
     look_at_size(event);
     look_at_args(s, event);
     s->last_ns = event->time_ns;

@@ -32,6 +32,8 @@ static const char *const reports[] = {
     "table --by @by --temporary @",
     "table --by @by --temporary --json @",
     "steps @",
+    "check --max-peak 1 --max-leaks 1 @",
+    "check --max-growth 1 --json @",
     "steps --json @",
     "leaks --by @by @",
     "leaks --by @by --json @",

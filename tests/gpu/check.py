@@ -15,7 +15,8 @@ import sys
 import time
 import traceback
 
-import serving_checks  # noqa: F401, its checks are found when it is imported
+import attach_checks  # noqa: F401, its checks are found when it is imported
+import serving_checks  # noqa: F401, likewise
 import torch_checks  # noqa: F401, likewise
 import torch_kind_checks  # noqa: F401, likewise
 import torch_loop_checks  # noqa: F401, likewise

@@ -28,6 +28,10 @@ KINDS = {
     "amp_workers": "a CNN in mixed precision with data from workers",
     "threads": "four models in four threads",
     "ema": "a model and its moving average",
+    "ppo": "reinforcement learning from rollouts",
+    "dqn": "reinforcement learning with a replay buffer",
+    "diffusion": "diffusion with a moving average by hand and sampling",
+    "clustering": "clustering and neighbours without modules",
 }
 NEEDS = {"lora_trainer": ("transformers", "peft"), "generate": ("transformers",),
          "lightning": ("lightning",), "graph_network": ("torch_geometric",)}

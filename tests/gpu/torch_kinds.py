@@ -334,6 +334,136 @@ def kind_ema():
     return told.together(truth, told.of_another("GPT#2", told.contents(average)))
 
 
+# ---- Memory outside of modules -------------------------------------------------------
+
+
+class Policy(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.body = nn.Sequential(nn.Linear(WIDTH, WIDTH), nn.Tanh())
+        self.actor, self.critic = nn.Linear(WIDTH, 8), nn.Linear(WIDTH, 1)
+
+    def forward(self, seen):
+        hidden = self.body(seen)
+        return torch.distributions.Categorical(logits=self.actor(hidden)), self.critic(hidden)[:, 0]
+
+
+def advantages(rewards, values):
+    result, last = torch.zeros_like(rewards), torch.zeros_like(rewards[0])
+    for t in reversed(range(len(rewards) - 1)):
+        last = rewards[t] + 0.99 * values[t + 1] - values[t] + 0.95 * last
+        result[t] = last
+    return result
+
+
+def rollout(policy, length=32, places=256):
+    seen, rows = torch.randn(places, WIDTH, device=DEVICE), []
+    for _ in range(length):
+        with torch.no_grad():
+            choice, value = policy(seen)
+            action = choice.sample()
+        rows.append((seen, action, choice.log_prob(action), value, -seen.square().mean(1)))
+        seen = 0.9 * seen + 0.1 * torch.randn_like(seen)
+    seen, action, log, values, rewards = (torch.stack(column) for column in zip(*rows))
+    return [x.flatten(0, 1) for x in (seen, action, log, advantages(rewards, values))]
+
+
+def kind_ppo():
+    """Proximal policy optimization: rollouts, then several epochs of learning from them."""
+    policy = Policy().to(DEVICE)
+    optimizer = torch.optim.Adam(policy.parameters())
+    for _ in range(3):
+        data = rollout(policy)
+        for chosen in torch.randperm(len(data[0]), device=DEVICE).split(2048):
+            seen, action, log, gain = (x[chosen] for x in data)
+            choice, value = policy(seen)
+            ratio = (choice.log_prob(action) - log).exp()
+            loss = -torch.min(ratio * gain, ratio.clamp(0.8, 1.2) * gain).mean() + \
+                (value - gain).square().mean() - 0.01 * choice.entropy().mean()
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+    KEPT.append((policy, optimizer, data))
+    return told.contents(policy, optimizer)
+
+
+def kind_dqn():
+    """Deep Q-learning with a replay buffer on the device."""
+    network, target = perceptron().to(DEVICE), perceptron().to(DEVICE)
+    optimizer = torch.optim.Adam(network.parameters())
+    memory, state = [], torch.randn(512, device=DEVICE)
+    for step in range(600):
+        with torch.no_grad():
+            action = network(state[None]).argmax(1)
+        after = 0.9 * state + 0.1 * torch.randn(512, device=DEVICE)
+        memory.append((state, action, after))
+        state = after
+        if step < 64 or step % 16:
+            continue
+        before, action, after = (torch.stack(x) for x in zip(*memory[-512::8]))
+        with torch.no_grad():
+            wanted = after.square().mean(1) + 0.99 * target(after).max(1).values
+        loss = F.smooth_l1_loss(network(before).gather(1, action)[:, 0], wanted)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    KEPT.append((network, target, optimizer, memory))
+    return told.together(told.contents(network, optimizer),
+                         told.of_another("Sequential#2", told.contents(target)))
+
+
+class Denoiser(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first, self.last = nn.Conv2d(4, 64, 3, padding=1), nn.Conv2d(64, 3, 3, padding=1)
+
+    def forward(self, x, t):
+        t = t[:, None, None, None].expand(-1, 1, *x.shape[2:])
+        return self.last(F.silu(self.first(torch.cat((x, t), 1))))
+
+
+@torch.no_grad()
+def denoise(model, shape, steps=20):
+    x, kept = torch.randn(shape, device=DEVICE), []
+    for t in torch.linspace(1, 0, steps, device=DEVICE):
+        noise = model(x, t.expand(shape[0]))
+        x = (x - 0.05 * noise) / 0.99 + 0.01 * t * torch.randn_like(x)
+        kept.append(x.clamp(-1, 1))
+    return torch.stack(kept)
+
+
+def kind_diffusion():
+    """Training, a moving average of the weights by hand, and sampling without gradients."""
+    model = Denoiser().to(DEVICE)
+    optimizer = torch.optim.Adam(model.parameters())
+    images = torch.rand(256, 3, 32, 32, device=DEVICE)
+    average = {name: value.clone() for name, value in model.state_dict().items()}
+    for _ in range(STEPS):
+        x, t = images[torch.randperm(256, device=DEVICE)[:64]], torch.rand(64, device=DEVICE)
+        noise = torch.randn_like(x)
+        loss = F.mse_loss(model(x + t[:, None, None, None] * noise, t), noise)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        with torch.no_grad():
+            for name, value in model.state_dict().items():
+                average[name].lerp_(value, 0.01)
+    KEPT.append((model, optimizer, images, average, denoise(model, (64, 3, 32, 32))))
+    return told.contents(model, optimizer)
+
+
+def kind_clustering():
+    """k-means and nearest neighbours, without modules and gradients."""
+    points = torch.randn(20000, WIDTH, device=DEVICE)
+    centers = points[:64].clone()
+    for _ in range(8):
+        near = torch.cdist(points, centers).argmin(1)
+        members = F.one_hot(near, 64).to(points.dtype)
+        centers = members.t() @ points / members.sum(0).clamp(min=1)[:, None]
+    KEPT.append((points, centers, (points[:2000] @ points.t()).topk(10).indices))
+    return {}
+
+
 if __name__ == "__main__":
     torch.manual_seed(0)
     print(json.dumps(globals()["kind_" + sys.argv[1]]()), flush=True)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-# test_browser.py: the page of memledger view in Chromium, with recordings of real programs. What is
-# checked is in web/tests/browser.
+# test_browser.py: the page of memledger view in Chromium and Firefox, with recordings of real programs.
+# What is checked is in web/tests/browser.
 #
 # SPDX-License-Identifier: Apache-2.0
 import os
@@ -17,6 +17,10 @@ PROGRAM = ("import json, subprocess, sys\n"
            "def read(count): return [{'number': i, 'text': str(i) * 9} for i in range(count)]\n"
            "kept = [json.dumps(read(2000)) for _ in range(12)]\n"
            "subprocess.run([sys.executable, '-c', 'import json'])\n")
+# Where browsers differ: drawing, pointer, wheel, keys, styles, parsing of names.
+IN_FIREFOX = ("fitted to the steps", "a click chooses a moment", "keys go to", "search finds a layer",
+              "a click on a block", "zoomed with the wheel", "stacks have", "two runs", "dark is a switch",
+              "markup in names", "a damaged trace", "an empty trace")
 MARKUP = '<img src=x onerror="window.hit=1"><script>window.hit=1</script>'
 
 
@@ -52,19 +56,37 @@ def damage(trace, name):
     return os.path.abspath(name)
 
 
-def test_page():
-    browser = os.environ.get("CHROMIUM") or shutil.which("chromium")
-    if not browser:
-        raise Skip("no chromium; apt-get install chromium")
+def recordings():
     heap = record("heap.mled", sys.executable, "-c", PROGRAM, options=["--heap", "--stacks=all"])
-    files = [train("batch-2.mled", "2"), train("batch-4.mled", "4"),
+    return [train("batch-2.mled", "2"), train("batch-4.mled", "4"),
              record("markup.mled", program("odd_names"), MARKUP), damage(long_run(), "damaged.mled"),
              record("empty.mled", "true"), heap]
-    done = subprocess.run(["node", "tests/browser/check.mjs"], cwd=PAGE, text=True, timeout=400,
+
+
+def check_page(browser, path, *names):
+    files = ":".join(recordings())
+    done = subprocess.run(["node", "tests/browser/check.mjs", *names], cwd=PAGE, text=True, timeout=900,
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                          env={**os.environ, "CHROMIUM": browser, "MEMLEDGER_FILES": ":".join(files)})
+                          env={**os.environ, "BROWSER": browser, browser.upper(): path,
+                               "MEMLEDGER_FILES": files})
     print(done.stdout)
+    failed = [line[len("failed: "):] for line in done.stdout.splitlines() if line.startswith("failed: ")]
+    equal(failed, [], f"checks that failed in {browser}", done.stdout)
     equal(done.returncode, 0, "the exit code", done.stdout)
+
+
+def test_chromium():
+    path = os.environ.get("CHROMIUM") or shutil.which("chromium")
+    if not path:
+        raise Skip("no chromium; apt-get install chromium")
+    check_page("chromium", path)
+
+
+def test_firefox():
+    path = os.environ.get("FIREFOX") or shutil.which("firefox-esr")
+    if not path:
+        raise Skip("no firefox-esr; apt-get install firefox-esr")
+    check_page("firefox", path, *IN_FIREFOX)
 
 
 harness.main(globals())

@@ -6,6 +6,8 @@
 import os
 import random
 import shutil
+import signal
+import subprocess
 import sys
 
 import harness
@@ -13,13 +15,21 @@ from harness import MEMLEDGER, check, equal, plain, report, run
 
 TRACES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "golden", "traces")
 COMMANDS = [["table", "--by", "module,category,label,stack,thread"], ["table", "--csv"], ["tree"],
-            ["layers"], ["groups"], ["fragmentation"], ["ledger"]]
+            ["layers"], ["groups"], ["fragmentation"], ["ledger"], ["summary"],
+            ["summary", "--device", "cuda:0"]]
 # Leaves freed memory, labels none, and runs long enough for several checkpoints.
 PROGRAM = ("import json\n"
            "kept = []\n"
            "for i in range(60):\n"
            "    kept.append(json.loads(json.dumps([[str(k)] * (k % 7) for k in range(500)])))\n"
            "    if i % 3: kept.pop(0)\n")
+
+
+# So many blocks that checkpoints of all of them would be too large.
+MANY_BLOCKS = ("import random\n"
+               "numbers, kept = random.Random(1), {}\n"
+               "for i in range(60000):\n"
+               "    kept[numbers.randrange(40000)] = [str(i), (i, float(i))]\n")
 
 
 def cache():
@@ -63,6 +73,23 @@ def test_a_recording_of_malloc():
                 options=["-q", "--heap", "--sample-hz", "0"]).trace
     check(report("summary", trace)["events"] > 500000, "too short for several checkpoints")
     same(trace, [["table", "--by", "thread,space"]], 6)
+
+
+def test_many_live_blocks():
+    files = cache()
+    trace = run("env", "PYTHONMALLOC=malloc", sys.executable, "-S", "-c", MANY_BLOCKS,
+                trace="many.mled", options=["-q", "--heap", "--sample-hz", "0"]).trace
+    for words in (["summary"], ["table", "--by", "thread,space"], ["tree"]):
+        for at in instants(trace, 3)[-3:] + ["end"]:
+            equal(ask("always", words + ["--at", at], trace),
+                  ask("never", words + ["--at", at], trace), f"{words} --at {at}")
+    (name,) = os.listdir(files)
+    with open(os.path.join(files, name), "rb") as file:
+        whole = file.read()
+    check(13 in kinds_of(whole), "no outlines among the checkpoints", kinds_of(whole))
+    for window in windows(trace, 4):
+        words = ["--by", "category", "--width", "700", *window]
+        equal(timeline("always", words, trace), timeline("never", words, trace), f"{words}")
 
 
 def test_one_file_for_each_trace_and_version_of_it():
@@ -119,6 +146,19 @@ def test_no_place_for_them():
     check(not os.path.exists("relative"), "a relative XDG_CACHE_HOME was used")
 
 
+def blocks_of(whole):
+    """(offset, type) of the blocks of a file."""
+    at, blocks = 64, []
+    while whole[at:at + 4] == b"MLBK":
+        blocks.append((at, whole[at + 4]))
+        at += 48 + int.from_bytes(whole[at + 8:at + 12], "little")
+    return blocks
+
+
+def kinds_of(whole):
+    return {kind for _, kind in blocks_of(whole)}
+
+
 def timeline(when, words, trace):
     done = plain(MEMLEDGER, "plot", "--json", "--checkpoints", when, *words, trace)
     return done.returncode, done.stdout, done.stderr
@@ -154,16 +194,68 @@ def record(name, *options):
                options=["-q", "--heap", *options]).trace
 
 
-def test_a_trace_with_its_own():
-    files = cache()
-    trace = record("own.mled", "--checkpoints", "always")
+def same_own(trace):
     same_timelines(trace, 3, "auto")
     for at in instants(trace, 3):
         equal(ask("auto", ["table", "--at", at], trace), ask("never", ["table", "--at", at], trace),
               f"table --at {at}")
+
+
+def test_a_trace_with_its_own():
+    files = cache()
+    trace = record("own.mled", "--checkpoints", "always")
+    same_own(trace)
     words = ["events", "--from", "200ms", "-n", "500"]
     equal(ask("auto", words, trace), ask("never", words, trace), "events from a time on")
     check(not os.path.exists(files), "a file in the cache although the trace has checkpoints")
+
+
+def begin(trace):
+    """Records a program that waits for a line after its work."""
+    process = harness.start("env", "PYTHONMALLOC=malloc", sys.executable, "-c",
+                            PROGRAM + "print('done', flush=True)\ninput()\n",
+                            options=["--heap", "--checkpoints", "always"], trace=trace,
+                            stdin=subprocess.PIPE)
+    equal(harness.read_line(process), "done", "output")
+    return process
+
+
+def test_after_a_killed_program():
+    """The launcher adds them to the trace."""
+    files = cache()
+    process = begin("program.mled")
+    program = [pid for pid in harness.children(process.pid) if pid != harness.collector_of(process)]
+    os.kill(program[0], signal.SIGKILL)
+    harness.finish(process)
+    same_own("program.mled")
+    check(not os.path.exists(files), "the trace has them")
+
+
+def test_after_a_killed_collector():
+    """The trace stays as it is; the launcher puts them into the cache."""
+    files = cache()
+    process = begin("collector.mled")
+    os.kill(harness.collector_of(process), signal.SIGKILL)
+    process.stdin.write("\n")
+    process.stdin.flush()
+    harness.finish(process)
+    check(report("summary", "collector.mled")["health"]["cut_short"], "not said to be cut short")
+    equal(len(os.listdir(files)), 1, "files in the cache")
+    same("collector.mled", [["table"]], 3)
+
+
+def test_after_a_killed_launcher():
+    """The collector completes the trace, and the first question makes them."""
+    files = cache()
+    process = begin("launcher.mled")
+    os.kill(process.pid, signal.SIGKILL)
+    process.stdin.write("\n")
+    process.stdin.flush()
+    process.wait()
+    harness.wait_until(lambda: not report("summary", "launcher.mled")["health"]["cut_short"],
+                       "the end of the trace")
+    same("launcher.mled", [["table"]], 3)
+    equal(len(os.listdir(files)), 1, "files in the cache")
 
 
 def test_its_own_make_the_trace_little_larger():
@@ -179,11 +271,7 @@ def test_damage_to_its_own():
     trace = record("own.mled", "--checkpoints", "always")
     with open(trace, "rb") as file:
         whole = file.read()
-    at, blocks = 64, []
-    while whole[at:at + 4] == b"MLBK":
-        blocks.append((at, whole[at + 4]))
-        at += 48 + int.from_bytes(whole[at + 8:at + 12], "little")
-    kinds = {kind for _, kind in blocks}
+    blocks, kinds = blocks_of(whole), kinds_of(whole)
     check({3, 6, 7, 9} <= kinds, "no checkpoints in the trace", kinds)
     expected = timeline("never", [], trace), ask("never", ["table"], trace)
     for kind in (3, 6, 7, 9):

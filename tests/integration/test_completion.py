@@ -31,7 +31,7 @@ def test_commands_and_options():
 
 def test_topics():
     equal(offers("help", "summ"), ["summary"], "commands to explain")
-    equal(sorted(offers("help", "py")), ["python", "python-read", "pytorch"], "pages")
+    equal(sorted(offers("help", "py")), ["pytest", "python", "python-read", "pytorch"], "pages")
     equal(offers("help", "topi"), ["topics"], "the list of pages")
 
 

@@ -220,7 +220,7 @@ def test_events_fit():
 def test_errors_fit():
     for arguments in (["export", TRACES[0]], ["help", "x" * 20], ["plot", "-o", "x", TRACES[0]],
                       ["table", "--temporary", "--at", "end", TRACES[0]],
-                      ["export", "--format", "parquet", TRACES[0]]):
+                      ["export", "--format", "feather", TRACES[0]]):
         text, code = on_terminal(*arguments)
         equal(code, 2, f"exit code of {arguments}", text)
         check(not too_wide(text), f"{arguments}: wider than the terminal", *too_wide(text))

@@ -47,6 +47,25 @@ def test_exit_codes():
         contains(done.stdout, "Nothing grows from step to step", "the report")
 
 
+def test_the_second_of_two_processes_leaks():
+    """As in a job of two ranks: it must not pass because the first does not leak."""
+    keeps = program("keeps")
+    run("sh", "-c", f"{keeps} nothing; {keeps} forever", trace="two.mled",
+        options=["-q", "--sample-hz", "0"])
+    first, second = sorted((p for p in report("summary", "two.mled")["processes"] if p["allocations"]),
+                           key=lambda p: p["start_ns"])
+    done = verdict("leaks", "--fail", "two.mled")
+    equal(done.returncode, 1, "exit code", done.stdout, done.stderr)
+    contains(done.stderr, "only one of 2 processes that mark steps was looked at", "the reason")
+    contains(done.stdout, "Nothing grows from step to step in the process that is shown", "the report")
+    equal(verdict("leaks", "--fail", "--process", str(first["pid"]), "two.mled").returncode, 0, "the first")
+    equal(verdict("leaks", "--fail", "--process", str(second["pid"]), "two.mled").returncode, 1, "the second")
+    grown = verdict("check", "--max-growth", "1KB/step", "two.mled")
+    equal(grown.returncode, 1, "exit code of check", grown.stdout, grown.stderr)
+    contains(grown.stdout, f"memledger leaks --process={second['pid']} two.mled shows more", "the advice")
+    equal(verdict("check", "--max-growth", "1MB/step", "two.mled").returncode, 0, "a higher limit")
+
+
 def test_a_program_that_allocates_first_and_works_then():
     run(program("fills_table"), trace="table.mled", options=["-q", "--heap", "--sample-hz", "0"])
     text = plain(MEMLEDGER, "leaks", "table.mled").stdout
@@ -62,14 +81,17 @@ def test_a_program_that_allocates_first_and_works_then():
     equal(left["largest"][0]["category"], "other", "its largest group")
 
 
-def test_blocks_of_malloc_have_no_stacks():
-    run("/usr/bin/python3", "-c", "kept = [bytearray(100000) for i in range(100)]",
-        trace="heap.mled", options=["-q", "--heap", "--stacks", "python", "--sample-hz", "0"])
+def test_lines_of_blocks():
+    with open("keeper.py", "w") as f:
+        # Over most of the run, so that slices of time see it grow.
+        f.write("import time\nkept = []\nfor i in range(100):\n"
+                "    kept.append(bytearray(100000))\n    time.sleep(0.01)\n")
+    run("/usr/bin/python3", "keeper.py", trace="heap.mled",
+        options=["-q", "--heap", "--stacks", "python", "--sample-hz", "0"])
     for arguments in (["table", "--by", "line"], ["leaks"]):
         text = plain(MEMLEDGER, *arguments, "heap.mled").stdout
         check("record with --stacks" not in text, "advice that was followed already", text)
-    contains(plain(MEMLEDGER, "table", "--by", "line", "heap.mled").stdout,
-             "No block has a line: blocks of malloc have native stacks only", "the table")
+        contains(text, "keeper.py:4", f"the line in {arguments}")
     run(program("keeps"), "forever", trace="own.mled", options=["-q", "--stacks", "python"])
     contains(plain(MEMLEDGER, "leaks", "own.mled").stdout,
              "None of these has a stack: --stacks records those of PyTorch and MXNet only.",

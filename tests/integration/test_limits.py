@@ -144,8 +144,10 @@ def test_oom_names_the_limit():
     equal(verdict["address_limit_bytes"], kib << 10, "limit")
     check(verdict["live_bytes"] < verdict["address_used_bytes"] <= kib << 10, "address space in use",
           verdict)
-    change = verdict["changes"][0]
-    equal((change["change"], change["enough"]), ("raise_limit", True), "change")
+    changes = verdict["changes"]
+    equal([(c["change"], c["enough"]) for c in changes[:2]], [("leak", True), ("raise_limit", True)],
+          "changes", verdict)
+    change = changes[1]
     check(0 < change["bytes"] <= verdict["asked_bytes"], "missing bytes", verdict)
     leak = report("oom", result.trace)["leak"]
     check(leak and leak["grown_bytes"] > 100 << 20, "the leak", leak,
@@ -182,7 +184,13 @@ def test_killed_at_the_limit_of_a_group():
         os.rmdir(group)
     words = "its control group reached its memory limit of 100.0 MiB"
     contains(result.err, f"{words}: memledger oom group.mled", "closing note")
-    contains(plain(harness.MEMLEDGER, "oom", "group.mled").stderr, words, "oom")
+    [verdict] = report("oom", "group.mled")["verdicts"]
+    equal((verdict["rule"], verdict["killed"], verdict["group_limit_bytes"]),
+          ("group_limit", True, 100 << 20), "verdict", verdict)
+    check(verdict["short_bytes"] == verdict["asked_bytes"] >= 1 << 20, "last allocation", verdict)
+    equal({c["change"] for c in verdict["changes"]} & {"raise_limit"}, {"raise_limit"}, "changes")
+    text = " ".join(plain(harness.MEMLEDGER, "oom", "group.mled").stdout.split())
+    contains(text, "to keep the memory limit of its control group, 100.0 MiB", "text")
     live = report("table", "group.mled", "--at", "end")["bytes"]
     check(50 << 20 < live < 100 << 20, "live when it was killed", live)
 

@@ -51,11 +51,12 @@ def check_refused(ended, *said):
     equal(ended.err.count("\n"), 1, "lines on standard error", ended)
 
 
-# Bytes for each live block. "blocks" are of a module, so that categories are looked for;
+# Bytes for each live block, from a tenth of the blocks to all: a reader needs memory of its own
+# for the first thousands. "blocks" are of a module, so that categories are looked for;
 # "training" has what decides them: calls, phases, nodes and labels.
-CATEGORIES = {"summary": 57, "tree": 57, "table": 57, "ledger": 57, "leaks": 58}
+CATEGORIES = {"summary": 60, "tree": 60, "table": 60, "ledger": 60, "leaks": 63}
 BYTES_EACH = {
-    "live": {"summary": 55, "tree": 55, "table": 55, "ledger": 55, "leaks": 57},
+    "live": {"summary": 57, "tree": 57, "table": 57, "ledger": 57, "leaks": 61},
     "blocks": CATEGORIES,
     "training": CATEGORIES,
 }
@@ -63,11 +64,11 @@ BYTES_EACH = {
 
 def test_a_million_live_blocks():
     for kind, commands in BYTES_EACH.items():
-        base, trace = trace_of(kind, 1), trace_of(kind, 1000000)
+        base, trace = trace_of(kind, 100000), trace_of(kind, 1000000)
         for command, bytes_each in commands.items():
             least, most = Ended(command, base), Ended(command, trace)
             equal(most.code, 0, command, most)
-            over = (most.mib - least.mib) * MIB / 1000000
+            over = (most.mib - least.mib) * MIB / 900000
             check(over <= bytes_each, f"{command}: {over:.0f} bytes for each live block", most)
 
 

@@ -69,6 +69,17 @@ def test_templates():
     equal(harness.dump(name)["processes"][0]["pid"], pid, "%p is the program's pid")
 
 
+def test_templates_of_a_job():
+    env = {key: value for key, value in os.environ.items() if "RANK" not in key}
+    run(program("ends"), "exit", 0, trace="%q{JOB}-%r.mled", env=env | {"JOB": "a", "RANK": "12"})
+    equal(sorted(os.listdir()), ["a-12.mled", "a-12.mled.digest"], "the names")
+    for name, message in (("%r.mled", "no launcher gave this process a rank"),
+                          ("%q{NOT_SET}.mled", "%q{NOT_SET}, but that variable is not set"),
+                          ("%qx", "write %q{NAME}"), ("%q{x", "write %q{NAME}"),
+                          ("%x", "%q{NAME} (a variable")):
+        refused(1, re.escape(message), program("ends"), "exit", 0, trace=name, env=env)
+
+
 def test_default_name():
     result = run(program("ends"), "exit", 0, trace=None)
     check(re.fullmatch(r"memledger-ends\.[0-9]+\.mled", os.listdir()[0]), os.listdir())

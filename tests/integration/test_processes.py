@@ -236,6 +236,29 @@ def test_rank():
     check("rank" not in process, "a rank that is no number", process)
 
 
+def test_place():
+    """Values of one launcher, and the name of the job."""
+    env = {key: value for key, value in os.environ.items() if "RANK" not in key}
+    slurm = {"SLURM_PROCID": "1", "SLURM_NTASKS": "2", "SLURM_LOCALID": "0", "SLURM_NODEID": "1",
+             "SLURM_JOB_ID": "47 11"}
+    run(program("ends"), options=["-f"], env=env | slurm)
+    process, = harness.report("summary", "t.mled")["processes"]
+    equal(process["place"], "rank=1 world_size=2 local_rank=0 node=1 launcher=slurm job=47_11",
+          "Slurm")
+    torchrun = {"RANK": "12", "WORLD_SIZE": "16", "LOCAL_RANK": "4", "LOCAL_WORLD_SIZE": "8",
+                "GROUP_RANK": "1", "TORCHELASTIC_RUN_ID": "none"}
+    run(program("ends"), options=["-f"], env=env | slurm | torchrun)
+    process, = harness.report("summary", "t.mled")["processes"]
+    equal(process["place"], "rank=12 world_size=16 local_rank=4 local_world_size=8 node=1 "
+          "launcher=torchrun job=47_11", "torchrun under Slurm")
+    run(program("ends"), options=["-f"], env=env | {"JOB_COMPLETION_INDEX": "3"})
+    process, = harness.report("summary", "t.mled")["processes"]
+    equal(process["place"], "rank=3 launcher=kubernetes", "an indexed job of Kubernetes")
+    run(program("ends"), options=["-f"], env=env)
+    process, = harness.report("summary", "t.mled")["processes"]
+    check("place" not in process, "outside of a job", process)
+
+
 def test_pid_namespace():
     """Threads of another pid namespace have numbers that mean nothing here."""
     unshare = ["unshare", "--pid", "--fork"]

@@ -36,7 +36,9 @@ class Viewer:
             env={**os.environ, "TMPDIR": self.temporary, "XDG_STATE_HOME": os.path.abspath("state"),
                  **dict(env)})
         address = urllib.parse.urlsplit(self.process.stdout.readline().strip())
+        self.fragment = address.fragment
         self.port = address.port
+        self.place = address.path.rstrip("/")
         self.token = urllib.parse.parse_qs(address.query)["token"][0]
         self.host = f"127.0.0.1:{self.port}"
 
@@ -52,7 +54,7 @@ class Viewer:
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
         if cookie:
             headers["Cookie"] = f"memledger-{self.port}={self.token}"
-        connection.request(method, path, headers={"Host": self.host, **headers})
+        connection.request(method, self.place + path, headers={"Host": self.host, **headers})
         answer = connection.getresponse()
         body = answer.read()
         connection.close()
@@ -60,7 +62,7 @@ class Viewer:
 
     def post(self, path, body, **headers):
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
-        connection.request("POST", path, body, {
+        connection.request("POST", self.place + path, body, {
             "Host": self.host, "Cookie": f"memledger-{self.port}={self.token}", **headers})
         answer = connection.getresponse()
         return answer.status, json.loads(answer.read())
@@ -136,9 +138,9 @@ def test_only_the_browser_with_the_address():
         token = f"/?token={viewer.token}"
         answer, body = viewer.get(token, cookie=False)
         equal(answer.status, 200, "the first request")
-        contains(body.decode(), 'http-equiv="refresh" content="0;url=/"', "it leads to the page")
+        contains(body.decode(), 'http-equiv="refresh" content="0;url=./"', "it leads to the page")
         check(viewer.token not in body.decode(), "the token is on the page", body)
-        for word in ("HttpOnly", "SameSite=Strict", viewer.token):
+        for word in ("HttpOnly", "SameSite=Strict", viewer.token, f"Path={viewer.place}/"):
             contains(answer.getheader("Set-Cookie"), word, "the cookie")
         for path, headers in (("/", {}), ("/api/files", {}), ("/?token=" + "0" * 32, {}),
                               ("/api/files?token=" + viewer.token, {}),
@@ -178,6 +180,35 @@ def test_files_that_do_not_open():
         done = plain(MEMLEDGER, "view", "--no-open", argument)
         check(done.returncode != 0, "exit code", done.stdout)
         contains(done.stderr, words, "the reason")
+
+
+def damage(path):
+    """A copy of a trace whose last events are damaged."""
+    with open(GPT, "rb") as f:
+        data = bytearray(f.read())
+    at = [i for i in range(len(data)) if data[i:i + 4] == b"MLBK" and data[i + 4] == 2][-1]
+    data[at + 60] ^= 0xff
+    with open(path, "wb") as f:
+        f.write(data)
+
+
+def test_a_damaged_trace_shows_what_can_be_read():
+    damage("damaged.mled")
+    with Viewer("damaged.mled") as viewer:
+        equal(viewer.fragment, "salvage=true", "the state that the page begins with")
+        answer, body = viewer.get("/api/summary?file=0")
+        equal(answer.status, 422, "the whole trace")
+        contains(json.loads(body)["error"], "--salvage", "the way out")
+        found, _ = viewer.numbers("/api/summary?file=0&salvage=")
+        equal(found["health"]["damaged_blocks"], 1, "blocks that were skipped")
+        equal(found, command_numbers("summary", "--json", "--salvage", "damaged.mled"), "the rest")
+
+
+def test_a_pipe_in_the_folder_does_not_block():
+    os.mkfifo("pipe.mled")
+    with Viewer() as viewer:
+        listed, _ = viewer.numbers("/api/files")
+        equal([f["name"] for f in listed["files"] if f["name"] == "pipe.mled"], [], "files")
 
 
 # ---- Other files --------------------------------------------------------------------------
@@ -291,19 +322,54 @@ def test_recording_is_noticed():
 # ---- Hostile requests -------------------------------------------------------------------------
 
 
+def test_the_cookie_does_not_go_to_other_ports():
+    """A browser sends the cookies of a host to all its ports, but only below their paths."""
+    with Viewer(GPT) as other:
+        pass
+    with Viewer(GPT) as viewer:
+        check(len(viewer.place) == 17 and viewer.place != other.place, "the places", viewer.place)
+        cookie = f"memledger-{viewer.port}={viewer.token}"
+        for path in ("/", "/api/files", other.place + "/api/files", viewer.place,
+                     viewer.place + "0/api/files", viewer.place[:-1] + "/api/files",
+                     "/../" + viewer.place + "/api/files", viewer.place + "/../api/files"):
+            request = f"GET {path} HTTP/1.1\r\nHost: {viewer.host}\r\nCookie: {cookie}\r\n"
+            got = viewer.raw(request.encode() + b"Connection: close\r\n\r\n")
+            check(got.split(b" ")[1] in (b"403", b"404"), path, got[:300])
+
+
+def test_a_file_that_breaks_off_leaves_nothing():
+    with Viewer(GPT) as viewer:
+        request = (f"POST {viewer.place}/api/open?name=x HTTP/1.1\r\nHost: {viewer.host}\r\n"
+                   f"Origin: http://{viewer.host}\r\nContent-Length: 100000\r\n"
+                   f"Cookie: memledger-{viewer.port}={viewer.token}\r\n\r\n")
+
+        def stored():
+            return [name for _, _, names in os.walk(viewer.temporary) for name in names]
+        with socket.create_connection(("127.0.0.1", viewer.port), timeout=20) as s:
+            s.sendall(request.encode() + b"a" * 5000)
+            deadline = time.monotonic() + 30
+            while not stored() and time.monotonic() < deadline:
+                time.sleep(0.01)
+            equal(len(stored()), 1, "the beginning of the file is stored")
+        while stored() and time.monotonic() < deadline:
+            time.sleep(0.01)
+        equal(stored(), [], "the beginning of the file is removed")
+
+
 def test_raw_requests():
     with Viewer(GPT) as viewer:
         host = f"Host: {viewer.host}\r\n".encode()
         cookie = f"Cookie: memledger-{viewer.port}={viewer.token}\r\n".encode()
         origin = f"Origin: http://{viewer.host}\r\n".encode()
+        place = viewer.place.encode()
         close = b"Connection: close\r\n\r\n"
-        post = b"POST /api/open?name=x HTTP/1.1\r\n"
+        post = b"POST " + place + b"/api/open?name=x HTTP/1.1\r\n"
         for name, request, status in (
-                ("no host", b"GET /api/files HTTP/1.1\r\n" + cookie + close, b"40"),
-                ("HTTP/1.0 without a host", b"GET /api/files HTTP/1.0\r\n" + cookie + close, b"403"),
-                ("two hosts", b"GET / HTTP/1.1\r\nHost: evil.example\r\n" + host + cookie + close,
+                ("no host", b"GET " + place + b"/api/files HTTP/1.1\r\n" + cookie + close, b"40"),
+                ("HTTP/1.0 without a host", b"GET " + place + b"/api/files HTTP/1.0\r\n" + cookie + close, b"403"),
+                ("two hosts", b"GET " + place + b"/ HTTP/1.1\r\nHost: evil.example\r\n" + host + cookie + close,
                  b"40"),
-                ("no cookie", b"GET /api/files HTTP/1.1\r\n" + host + close, b"403"),
+                ("no cookie", b"GET " + place + b"/api/files HTTP/1.1\r\n" + host + close, b"403"),
                 ("a body without a cookie", post + host + origin
                  + b"Content-Length: 99999999999\r\n" + close, b"403"),
                 ("a body without an origin", post + host + cookie
@@ -312,10 +378,10 @@ def test_raw_requests():
                  + b"Origin: http://evil.example\r\nContent-Length: 4\r\n" + close + b"abcd", b"403"),
                 ("a file of 5 GB", post + host + cookie + origin
                  + b"Content-Length: 5000000000\r\n" + close, b"413"),
-                ("a preflight", b"OPTIONS /api/open HTTP/1.1\r\n" + host
+                ("a preflight", b"OPTIONS " + place + b"/api/open HTTP/1.1\r\n" + host
                  + b"Origin: http://evil.example\r\n" + close, b"403"),
-                ("another method", b"DELETE /api/files HTTP/1.1\r\n" + host + cookie + close, b"405"),
-                ("a long header", b"GET / HTTP/1.1\r\n" + host + b"X: " + b"a" * 200000 + b"\r\n" + close,
+                ("another method", b"DELETE " + place + b"/api/files HTTP/1.1\r\n" + host + cookie + close, b"405"),
+                ("a long header", b"GET " + place + b"/ HTTP/1.1\r\n" + host + b"X: " + b"a" * 200000 + b"\r\n" + close,
                  b"4"),
                 ("a long address", b"GET /" + b"a" * 200000 + b" HTTP/1.1\r\n" + host + close, b"4")):
             got = viewer.raw(request)
@@ -329,7 +395,7 @@ def test_raw_requests():
 
 def test_half_requests_do_not_block():
     with Viewer(GPT) as viewer:
-        held = [socket.create_connection(("127.0.0.1", viewer.port)) for _ in range(16)]
+        held = [socket.create_connection(("127.0.0.1", viewer.port)) for _ in range(100)]
         for s in held:
             s.sendall(b"GET /api/files HTTP/1.1\r\nHost: ")
         viewer.lives()
@@ -360,7 +426,7 @@ def test_the_token_is_in_no_command_line():
         equal(os.stat(page).st_mode & 0o077, 0, "rights of other users")
         equal(os.stat(os.path.dirname(page)).st_mode & 0o077, 0, "rights of other users")
         with open(page) as f:
-            contains(f.read(), f"http://{viewer.host}/?token={viewer.token}", "the page")
+            contains(f.read(), f"http://{viewer.host}{viewer.place}/?token={viewer.token}", "the page")
 
 
 def test_another_user_gets_nothing():
@@ -394,7 +460,7 @@ def test_ends_while_a_command_runs():
     for number in (signal.SIGINT, signal.SIGTERM):
         with Viewer("big.mled") as viewer:
             connection = http.client.HTTPConnection("127.0.0.1", viewer.port, timeout=60)
-            connection.request("GET", "/api/leaks?file=0", headers={
+            connection.request("GET", viewer.place + "/api/leaks?file=0", headers={
                 "Host": viewer.host, "Cookie": f"memledger-{viewer.port}={viewer.token}"})
             deadline = time.monotonic() + 30
             while not harness.children(viewer.process.pid) and time.monotonic() < deadline:
@@ -433,7 +499,7 @@ def test_in_a_browser():
         with Viewer() as viewer:
             with open("files/address.html", "w") as f:
                 f.write('<meta http-equiv="refresh" '
-                        f'content="0;url=http://{viewer.host}/?token={viewer.token}">')
+                        f'content="0;url=http://{viewer.host}{viewer.place}/?token={viewer.token}">')
             seen = subprocess.Popen(["node", "tests/browser/opened.mjs", os.path.abspath("files")],
                                     cwd=folder, env={**os.environ, "CHROMIUM": browser}, text=True,
                                     stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
@@ -457,7 +523,7 @@ def test_many_requests_at_once():
                        for _ in range(24)]
         headers = {"Host": viewer.host, "Cookie": f"memledger-{viewer.port}={viewer.token}"}
         for connection in connections:
-            connection.request("GET", "/api/summary?file=0", headers=headers)
+            connection.request("GET", viewer.place + "/api/summary?file=0", headers=headers)
         answers = [connection.getresponse().read() for connection in connections]
         equal(len(set(answers)), 1, "different answers")
 

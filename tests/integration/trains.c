@@ -2,10 +2,13 @@
  * that exist before it is called, three steps of forward, backward and an optimizer. It reports
  * through the public header.
  *
- *     trains LAYERS
+ *     trains LAYERS [wait]
+ *
+ * With `wait` it says before and after each phase where it is, and waits for a line on its input.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -24,6 +27,20 @@ static const void *place(unsigned kind, unsigned layer)
 }
 
 enum { WEIGHT, GRADIENT, STATE, OUTPUT, WORKSPACE, BACKWARD };
+
+static bool waits;
+
+static void pause_at(const char *where, unsigned step)
+{
+    char line[16];
+
+    if (!waits)
+        return;
+    printf("%s %u\n", where, step);
+    fflush(stdout);
+    if (!fgets(line, sizeof(line), stdin))
+        exit(1);
+}
 
 static const char *name(const char *format, unsigned layer)
 {
@@ -96,13 +113,18 @@ static void optimize(unsigned step)
 int main(int argc, char **argv)
 {
     layers = argc > 1 ? (unsigned)atoi(argv[1]) : 2;
+    waits = argc > 2;
     space = memledger_space_open("cpu", MEMLEDGER_BLOCK, "tensors");
     make_weights();
     for (unsigned step = 0; step < STEPS; step++) {
         memledger_step(step);
+        pause_at("begin", step);
         forward();
+        pause_at("forward", step);
         backward(step);
+        pause_at("backward", step);
         optimize(step);
+        pause_at("optimizer", step);
     }
     return 0;
 }

@@ -46,7 +46,7 @@ struct ml_maker {
 
 static struct workspace *take_workspace(void)
 {
-    struct workspace *work = spare ? spare : malloc(sizeof(*work));
+    struct workspace *work = spare ? spare : calloc(1, sizeof(*work));
 
     spare = NULL;
     if (work)
@@ -97,6 +97,7 @@ struct ml_maker *ml_maker_on_fd(int fd, const struct ml_maker_opts *opts)
     ml_file_header_put(head, &(struct ml_file_header){
                                  .major = ML_FORMAT_MAJOR,
                                  .minor = ML_FORMAT_MINOR,
+                                 .features = ML_FORMAT_FEATURES,
                                  .start_wall_ns = m->opts.start_wall_ns,
                              });
     write_bytes(m, head, sizeof(head));

@@ -71,6 +71,30 @@ static void blocks_have_labels_and_categories(void **state)
     ml_trace_free(trace);
 }
 
+static void blocks_end_with_their_process(void **state)
+{
+    struct fixture f = fixture_begin();
+    struct ml_lifetimes l;
+    struct ml_trace *trace;
+    uint32_t child, space;
+
+    (void)state;
+    child = fixture_process(&f, 1, 101, 0, ML_FORKED);
+    space = fixture_space_of(&f, child);
+    fixture_alloc(&f, space, 0x1000, 100);
+    fixture_event(&f, (struct ml_event){.kind = ML_PROCESS_END, .args = {child, 1 + (7 << 8)}});
+    fixture_alloc(&f, f.block, 0x1000, 60);
+    fixture_alloc(&f, f.block, 0x2000, 1);
+    trace = fixture_open(&f);
+    l = lifetimes_of(trace, 5);
+    assert_int_equal(l.list.len, 3);
+    assert_false(l.list.items[0].ended);
+    assert_true(l.list.items[0].end_ns < l.list.items[1].begin_ns);
+    assert_int_equal(l.list.items[1].end_ns, l.duration_ns);
+    ml_lifetimes_release(&l);
+    ml_trace_free(trace);
+}
+
 /* A picture of ten columns over the run: one long block and many short ones. */
 static void others_are_added_up_by_column(void **state)
 {
@@ -256,6 +280,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_largest_are_kept),
         cmocka_unit_test(blocks_have_labels_and_categories),
+        cmocka_unit_test(blocks_end_with_their_process),
         cmocka_unit_test(others_are_added_up_by_column),
         cmocka_unit_test(a_picture_keeps_the_largest_areas),
         cmocka_unit_test(neighbours_are_beside_the_address),

@@ -89,7 +89,6 @@ static void assert_same_spaces(const struct ml_replay *a, const struct ml_replay
 
 static void assert_same_totals(const struct ml_replay *a, const struct ml_replay *b)
 {
-    assert_int_equal(a->events, b->events);
     assert_same_gauge(&a->bytes, &b->bytes);
     assert_int_equal(a->peak_event, b->peak_event);
     assert_int_equal(a->unknown_frees, b->unknown_frees);
@@ -131,6 +130,7 @@ static void assert_same_answer(const struct answer *a, const struct answer *b)
     assert_int_equal(a->snapshot.bytes, b->snapshot.bytes);
     assert_int_equal(a->snapshot.blocks, b->snapshot.blocks);
     assert_same_spaces(&a->replay, &b->replay);
+    assert_int_equal(a->replay.events, b->replay.events);
     assert_same_totals(&a->replay, &b->replay);
     assert_same_blocks(&a->replay, &b->replay);
 }
@@ -187,6 +187,132 @@ static void traces_without_modules(void **state)
 {
     (void)state;
     random_traces(false);
+}
+
+/* ---- Outlines ------------------------------------------------------------------- */
+
+struct part {
+    uint32_t space, category, scope, thread, stack, label;
+    uint64_t bytes, blocks;
+};
+
+typedef ML_VEC(struct part) parts;
+
+static int by_keys(const void *a, const void *b)
+{
+    return memcmp(a, b, offsetof(struct part, bytes));
+}
+
+/* The sums of blocks that are alike, in a fixed order. */
+static parts parts_of(const struct ml_replay *replay)
+{
+    const struct ml_block *b;
+    parts all = {0};
+    size_t cursor = 0, kept = 0;
+
+    while ((b = ml_replay_next(replay, true, &cursor)))
+        assert_int_equal(ml_vec_push(&all, ((struct part){b->space, b->category, b->scope,
+                                                          ml_block_thread(b), b->stack, b->label,
+                                                          b->size, ml_replay_count(replay, b)})),
+                         0);
+    ml_vec_sort(&all, by_keys);
+    for (size_t i = 0; i < all.len; i++)
+        if (kept > 0 && by_keys(&all.items[kept - 1], &all.items[i]) == 0) {
+            all.items[kept - 1].bytes += all.items[i].bytes;
+            all.items[kept - 1].blocks += all.items[i].blocks;
+        } else {
+            all.items[kept++] = all.items[i];
+        }
+    all.len = kept;
+    return all;
+}
+
+static void assert_same_parts(const struct ml_replay *a, const struct ml_replay *b)
+{
+    parts of_a = parts_of(a), of_b = parts_of(b);
+
+    assert_int_equal(of_a.len, of_b.len);
+    for (size_t i = 0; i < of_a.len; i++)
+        assert_memory_equal(&of_a.items[i], &of_b.items[i], sizeof(struct part));
+    ml_vec_release(&of_a);
+    ml_vec_release(&of_b);
+}
+
+static struct answer ask_sums(const struct ml_trace *trace, const struct ml_snapshot_opts *opts)
+{
+    struct answer a = {0};
+
+    a.result = ml_snapshot_sums(trace, opts, &a.snapshot, &a.replay, &a.err);
+    return a;
+}
+
+/* @return how many answers came from an outline */
+static int compare_sums(const struct ml_trace *plain, const struct ml_trace *with, uint64_t seed)
+{
+    struct random_numbers random = {seed};
+    int outlined = 0;
+
+    for (int i = 0; i < INSTANTS; i++) {
+        struct ml_snapshot_opts opts = {
+            .at = random_instant(&random, ml_trace_info(plain)->end_ns),
+            .device = random_below(&random, 2) ? "cpu" : NULL,
+        };
+        struct answer a = ask(plain, &opts), b = ask_sums(with, &opts);
+
+        assert_int_equal(a.result, b.result);
+        if (a.result == 0) {
+            assert_same_instant(&a.snapshot.instant, &b.snapshot.instant);
+            assert_int_equal(a.snapshot.bytes, b.snapshot.bytes);
+            assert_int_equal(a.snapshot.blocks, b.snapshot.blocks);
+            assert_same_spaces(&a.replay, &b.replay);
+            assert_same_totals(&a.replay, &b.replay);
+            assert_same_parts(&a.replay, &b.replay);
+            outlined += b.replay.groups.len > 0;
+        }
+        answer_release(&a);
+        answer_release(&b);
+    }
+    return outlined;
+}
+
+/* With checkpoints as rare or as frequent as given. */
+static void sums_of_plain_traces(uint64_t every)
+{
+    int outlined = 0;
+
+    for (uint64_t seed = 1; seed <= TRACES; seed++) {
+        struct ml_trace *plain = random_plain_trace(seed), *with = random_plain_trace(seed);
+        struct ml_buf bytes = {0};
+
+        assert_int_equal(ml_checkpoint_bytes(with, every, &bytes), 0);
+        assert_true(ml_checkpoint_attach(with, &bytes));
+        outlined += compare_sums(plain, with, seed);
+        ml_buf_release(&bytes);
+        ml_trace_free(plain);
+        ml_trace_free(with);
+    }
+    assert_true(outlined > TRACES * INSTANTS / 4);
+}
+
+static void sums_are_the_same(void **state)
+{
+    (void)state;
+    sums_of_plain_traces(1);
+    sums_of_plain_traces(1500);
+}
+
+/* Blocks in blocks, ranges and labels: outlines are not used where they would be wrong. */
+static void sums_of_other_traces(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= TRACES; seed++) {
+        struct ml_trace *plain = random_trace(seed, false), *with = random_trace(seed, false);
+
+        attach(with);
+        compare_sums(plain, with, seed);
+        ml_trace_free(plain);
+        ml_trace_free(with);
+    }
 }
 
 /* The snapshot does not read what comes before the checkpoint. */
@@ -283,6 +409,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(traces_with_modules),
         cmocka_unit_test(traces_without_modules),
+        cmocka_unit_test(sums_are_the_same),
+        cmocka_unit_test(sums_of_other_traces),
         cmocka_unit_test(a_checkpoint_is_used),
         cmocka_unit_test(a_damaged_file_is_not_used),
         cmocka_unit_test(an_empty_trace_has_one_checkpoint),

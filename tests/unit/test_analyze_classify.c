@@ -255,6 +255,56 @@ static void after_forward_it_matters_who_lives_to_see_backward(void **state)
     assert_categories(&s, OTHER, ACTIVATION, TEMPORARY, OTHER, TEMPORARY);
 }
 
+/* A replay buffer, a batch, a loss, scratch memory. */
+static void a_function_keeps_data(void **state)
+{
+    struct story s = story_begin();
+    uint32_t train = ml_maker_class_scope(s.f.maker, 0, MEMLEDGER_SCOPE_MODULE,
+                                          ml_maker_string(s.f.maker, "train"),
+                                          ml_maker_string(s.f.maker, ML_FUNCTION_CLASS));
+
+    (void)state;
+    s.scopes[s.thread] = train;
+    born(&s, 0x1000, 100); /* data for all passes */
+    born(&s, 0x2000, 100);
+    dies(&s, 0x2000);
+    born(&s, 0x3000, 100); /* a batch */
+    mark(&s, "forward");
+    born(&s, 0x4000, 100); /* kept for later passes */
+    born(&s, 0x5000, 100); /* the loss */
+    born(&s, 0x6000, 100);
+    dies(&s, 0x6000);
+    mark(&s, "backward");
+    dies(&s, 0x5000);
+    mark(&s, "");
+    dies(&s, 0x3000);
+    mark(&s, "forward");
+    mark(&s, "backward");
+    mark(&s, "");
+    dies(&s, 0x4000);
+    assert_categories(&s, INPUT, TEMPORARY, INPUT, INPUT, ACTIVATION, TEMPORARY);
+}
+
+/* Without modules nothing marks forward. */
+static void a_function_makes_a_graph(void **state)
+{
+    struct story s = story_begin();
+    uint32_t net = ml_maker_class_scope(s.f.maker, 0, MEMLEDGER_SCOPE_MODULE,
+                                        ml_maker_string(s.f.maker, "net"),
+                                        ml_maker_string(s.f.maker, ML_FUNCTION_CLASS));
+
+    (void)state;
+    s.scopes[s.thread] = net;
+    born(&s, 0x1000, 100); /* a weight */
+    mark(&s, "backward");
+    mark(&s, "");
+    born(&s, 0x2000, 100);
+    mark(&s, "backward");
+    dies(&s, 0x2000);
+    mark(&s, "");
+    assert_categories(&s, INPUT, ACTIVATION);
+}
+
 static void heaps_and_pools_have_only_labels(void **state)
 {
     struct story s = story_begin();
@@ -292,6 +342,8 @@ int main(void)
         cmocka_unit_test(the_mark_of_the_optimizer_is_enough),
         cmocka_unit_test(a_module_keeps_activations),
         cmocka_unit_test(after_forward_it_matters_who_lives_to_see_backward),
+        cmocka_unit_test(a_function_keeps_data),
+        cmocka_unit_test(a_function_makes_a_graph),
         cmocka_unit_test(heaps_and_pools_have_only_labels),
     };
 

@@ -280,6 +280,33 @@ static void marks_are_those_of_the_process(void **state)
     assert_categories(&s, ACTIVATION, OTHER, PASSING, TEMPORARY);
 }
 
+/* One thread trains three steps while another, of a larger model, is between forward and backward. */
+static void each_thread_has_its_own_passes(void **state)
+{
+    struct story s = story_begin();
+    uint32_t large = story_module(&s, 0, "Large"), small = story_module(&s, 0, "Small");
+
+    (void)state;
+    ml_maker_thread(s.f.maker, 0, 101, ml_maker_string(s.f.maker, "worker"));
+    enter(&s, large);
+    born(&s, 0x1000, 100);
+    leave_to(&s, 0);
+    s.thread = 1;
+    for (uint64_t i = 0; i < 3; i++) {
+        mark(&s, "forward");
+        enter(&s, small);
+        born(&s, 0x2000, 100);
+        leave_to(&s, 0);
+        mark(&s, "backward");
+        dies(&s, 0x2000);
+        mark(&s, "");
+    }
+    s.thread = 0;
+    mark(&s, "backward");
+    dies(&s, 0x1000);
+    assert_categories(&s, ACTIVATION, ACTIVATION, ACTIVATION, ACTIVATION);
+}
+
 static void inference_needs_no_backward(void **state)
 {
     struct story s = story_begin();
@@ -607,6 +634,7 @@ int main(void)
         cmocka_unit_test(three_steps_are_enough_to_tell),
         cmocka_unit_test(lost_pushes_and_pops_are_noticed),
         cmocka_unit_test(it_does_not_matter_which_thread_frees),
+        cmocka_unit_test(each_thread_has_its_own_passes),
         cmocka_unit_test(marks_are_those_of_the_process),
         cmocka_unit_test(inference_needs_no_backward),
         cmocka_unit_test(gradients_accumulate),

@@ -313,13 +313,13 @@ static void each_process_has_its_own(void **state)
     }
     l = look(&s, by_label);
     assert_int_equal(l.leaks.steps, 7);
-    assert_int_equal(l.leaks.other_processes, 1);
+    assert_int_equal(l.leaks.other_pids.len, 1);
     assert_int_equal(l.leaks.list.len, 0);
     ml_leaks_release(&l.leaks);
     opts.pid = 101;
     assert_int_equal(ml_leaks(l.trace, &opts, &l.leaks, &err), 0);
     assert_int_equal(l.leaks.steps, 7);
-    assert_int_equal(l.leaks.other_processes, 1);
+    assert_int_equal(l.leaks.other_pids.len, 1);
     assert_int_equal(l.leaks.list.len, 1);
     assert_string_equal(l.leaks.list.items[0].names[0], "of another");
     ml_leaks_release(&l.leaks);

@@ -3,44 +3,14 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "test_analyze_random.h"
+#include "test_analyze_attach.h"
 
 #include <errno.h>
 
-#include "checkpoint_maker.h"
 #include "pyramid.h"
-#include "pyramid_maker.h"
 #include "timeline_window.h"
 
 #define WINDOWS 20
-
-static struct ml_buf bytes_of_checkpoints(const struct ml_trace *trace)
-{
-    const struct ml_checkpoint_opts opts = {.every_events = 400};
-    int fd = memfd_create("checkpoints", MFD_CLOEXEC);
-    struct ml_block_writer writer;
-    struct ml_error err = {0};
-    struct ml_buf bytes = {0};
-
-    ml_block_writer_open(&writer, fd, 0);
-    assert_int_equal(ml_checkpoints_make(trace, &opts, &writer, &err), 0);
-    assert_int_equal(ml_pyramids_make(trace, NULL, &writer, &err), 0);
-    assert_int_equal(ml_block_writer_finish(&writer), 0);
-    ml_block_writer_release(&writer);
-    assert_int_equal(ml_bytes_of_fd(fd, &bytes), 0);
-    close(fd);
-    return bytes;
-}
-
-static void attach(struct ml_trace *trace)
-{
-    struct ml_buf bytes = bytes_of_checkpoints(trace);
-    struct ml_trace *file = NULL;
-
-    assert_int_equal(ml_bytes_open(bytes.data, bytes.len, false, &file, NULL), 0);
-    ml_trace_attach_checkpoints(trace, file);
-    ml_buf_release(&bytes);
-}
 
 /* ---- The same bands ---------------------------------------------------------- */
 
@@ -67,8 +37,7 @@ static void assert_same_bands(const struct ml_bands *a, const struct ml_bands *b
 
 struct pair {
     struct ml_trace *plain, *quick; /* the same trace without checkpoints, and with them */
-    const char *device;
-    enum ml_bands_by by;
+    struct ml_bands_opts opts;
 };
 
 static void compare_window(const struct pair *p, const struct ml_columns *columns)
@@ -76,9 +45,9 @@ static void compare_window(const struct pair *p, const struct ml_columns *column
     struct ml_bands plain, quick, walked;
     struct ml_error err = {0};
 
-    assert_int_equal(ml_bands_of_columns(p->plain, p->by, p->device, columns, &plain, &err), 0);
-    assert_int_equal(ml_window_bands(p->quick, p->by, p->device, columns, &quick, &err), 0);
-    assert_int_equal(ml_bands_of_columns(p->quick, p->by, p->device, columns, &walked, &err), 0);
+    assert_int_equal(ml_bands_of_columns(p->plain, &p->opts, columns, &plain, &err), 0);
+    assert_int_equal(ml_window_bands(p->quick, &p->opts, columns, &quick, &err), 0);
+    assert_int_equal(ml_bands_of_columns(p->quick, &p->opts, columns, &walked, &err), 0);
     assert_same_bands(&quick, &plain);
     assert_same_bands(&walked, &plain);
     ml_bands_release(&plain);
@@ -101,18 +70,23 @@ static void compare_windows(const struct pair *p, struct random_numbers *random)
     }
 }
 
-static void compare(uint64_t seed, bool modules, const char *device)
+static void compare_opts(uint64_t seed, bool modules, struct ml_bands_opts opts)
 {
     struct random_numbers random = {seed};
-    struct pair p = {random_trace(seed, modules), random_trace(seed, modules), device, 0};
+    struct pair p = {random_trace(seed, modules), random_trace(seed, modules), opts};
 
     attach(p.quick);
     for (int by = 0; by < ML_BANDS_BY_COUNT; by++) {
-        p.by = (enum ml_bands_by)by;
+        p.opts.by = (enum ml_bands_by)by;
         compare_windows(&p, &random);
     }
     ml_trace_free(p.plain);
     ml_trace_free(p.quick);
+}
+
+static void compare(uint64_t seed, bool modules, const char *device)
+{
+    compare_opts(seed, modules, (struct ml_bands_opts){.device = device});
 }
 
 static void windows_of_a_training(void **state)
@@ -121,6 +95,16 @@ static void windows_of_a_training(void **state)
     compare(1, true, NULL);
     compare(2, true, "cuda:0");
     compare(3, true, "cpu");
+}
+
+/* A pyramid has neither: both replays start at a checkpoint. */
+static void windows_at_a_depth_and_of_a_process(void **state)
+{
+    (void)state;
+    compare_opts(7, true, (struct ml_bands_opts){.depth = 1});
+    compare_opts(8, true, (struct ml_bands_opts){.depth = 2, .device = "cuda:0"});
+    compare_opts(9, true, (struct ml_bands_opts){.pid = 101});
+    compare_opts(10, false, (struct ml_bands_opts){.pid = 100});
 }
 
 /* Labels come after their blocks, in columns of their own. */
@@ -263,6 +247,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(windows_of_a_training),
+        cmocka_unit_test(windows_at_a_depth_and_of_a_process),
         cmocka_unit_test(windows_of_a_program_with_labels),
         cmocka_unit_test(a_label_revives_a_process),
         cmocka_unit_test(columns_cover_the_window),

@@ -34,7 +34,9 @@ struct random_run {
     uint32_t spaces[RANDOM_SPACES];
     uint32_t scopes[RANDOM_SCOPES];
     bool modules;
-    bool ends; /* processes may end, and some go on afterwards */
+    bool whole_moves; /* each resize ends with the next event of its thread, as recorders do it */
+    bool ends;        /* processes may end, and some go on afterwards */
+    bool plain;       /* no blocks inside blocks, no ranges, no labels */
     int events;
 };
 
@@ -105,6 +107,26 @@ static inline void random_scope(struct random_run *run)
         leave_to(&run->story, 0);
 }
 
+/* One that is inside no other. */
+static inline uint32_t random_plain_space(struct random_run *run)
+{
+    static const uint8_t plain[] = {0, 4, 5, 6};
+
+    return run->spaces[plain[random_below(&run->random, ML_ARRAY_SIZE(plain))]];
+}
+
+/* A resize, and whether it succeeded. */
+static inline void random_whole_move(struct random_run *run, struct ml_event move)
+{
+    bool fails = random_below(&run->random, 3) == 0;
+    struct ml_event end = {.kind = fails ? ML_MOVE_FAILED : ML_ALLOC};
+
+    end.addr = fails ? move.addr : 64 * random_below(&run->random, 400);
+    end.size = fails ? 0 : random_below(&run->random, 300);
+    story_event(&run->story, move);
+    story_event(&run->story, end);
+}
+
 static inline void random_event(struct random_run *run)
 {
     static const uint8_t kinds[] = {ML_ALLOC,      ML_ALLOC,       ML_ALLOC, ML_FREE,
@@ -114,10 +136,15 @@ static inline void random_event(struct random_run *run)
     struct ml_event event = {.kind = kinds[random_below(&run->random, ML_ARRAY_SIZE(kinds))]};
 
     s->thread = (uint32_t)random_below(&run->random, STORY_THREADS);
-    s->space = run->spaces[random_below(&run->random, RANDOM_SPACES)];
+    s->space = run->plain ? random_plain_space(run)
+                          : run->spaces[random_below(&run->random, RANDOM_SPACES)];
+    if (run->plain && (event.kind == ML_LABEL || event.kind == ML_FREE_RANGE))
+        event.kind = ML_ALLOC;
     event.addr = 64 * random_below(&run->random, 400);
     event.size = random_below(&run->random, 8) ? random_below(&run->random, 300)
                                                : 64 * random_below(&run->random, 60);
+    if (run->whole_moves && event.kind == ML_MOVE_FAILED)
+        event.kind = ML_MOVE;
     if (event.kind == ML_PUSH) {
         random_scope(run);
     } else if (event.kind == ML_LOST) {
@@ -127,7 +154,10 @@ static inline void random_event(struct random_run *run)
              random_below(&run->random, MEMLEDGER_TEMPORARY));
     } else {
         event.size = event.kind == ML_ALLOC || event.kind == ML_FREE_RANGE ? event.size : 0;
-        story_event(s, event);
+        if (run->whole_moves && event.kind == ML_MOVE)
+            random_whole_move(run, event);
+        else
+            story_event(s, event);
     }
 }
 
@@ -145,6 +175,13 @@ static inline struct ml_trace *random_trace(uint64_t seed, bool modules)
 {
     return random_trace_of((struct random_run){
         .random = {seed}, .modules = modules, .ends = true, .events = RANDOM_EVENTS});
+}
+
+/* Without modules. */
+static inline struct ml_trace *random_plain_trace(uint64_t seed)
+{
+    return random_trace_of((struct random_run){
+        .random = {seed}, .ends = true, .plain = true, .events = RANDOM_EVENTS});
 }
 
 /* With modules, and without processes that end. */

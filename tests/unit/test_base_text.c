@@ -177,7 +177,10 @@ static void bytes_are_parsed(void **state)
         {"1,5K", -EINVAL, 0},
         {"1e3", -EINVAL, 0},
         {"0x10", -EINVAL, 0},
-        {"4KB", -EINVAL, 0},
+        {"4KB", 0, 4000},
+        {"1.5 MB", 0, 1500000},
+        {"3gb", 0, UINT64_C(3000000000)},
+        {"4KBx", -EINVAL, 0},
         {"4Kx", -EINVAL, 0},
         {"K", -EINVAL, 0},
     };

@@ -9,9 +9,11 @@
 
 #include <cmocka.h>
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "block.h"
+#include "def_columns.h"
 #include "defs.h"
 #include "index.h"
 #include "varint.h"
@@ -48,6 +50,61 @@ static void string_comes_back(void **state)
     assert_ptr_equal(ml_def_get(bytes, end, &got), end);
     assert_int_equal(got.len, 3);
     assert_memory_equal(got.bytes, "a\0\xff", 3);
+}
+
+static size_t put_many(uint8_t *bytes)
+{
+    uint8_t *end = bytes;
+
+    for (unsigned i = 0; i < 400; i++) {
+        struct ml_def def = {.tag = (uint8_t)(1 + i % (ML_DEF_TAGS - 1)), .id = i * 7 % 100};
+
+        for (int field = 0; field < ml_def_field_count(def.tag); field++)
+            def.fields[field] = i % 9 ? i * (unsigned)field : UINT64_MAX - i;
+        if (def.tag == ML_DEF_STRING) {
+            def.bytes = "some bytes";
+            def.len = i % 11;
+        }
+        end = ml_def_put(end, &def);
+    }
+    return (size_t)(end - bytes);
+}
+
+static void columns_come_back(void **state)
+{
+    static uint8_t records[40000], columns[90000], got[50000];
+    size_t len = put_many(records);
+    size_t bytes = ml_def_columns_put(columns, records, len);
+
+    (void)state;
+    assert_true(bytes > 0 && bytes <= ml_def_columns_room(len));
+    assert_true(ml_def_columns_records_room(columns, bytes) <= sizeof(got));
+    assert_int_equal(ml_def_columns_get(columns, bytes, got), len);
+    assert_memory_equal(got, records, len);
+}
+
+/* Any damage: no more than the room is written. That nothing else is read is for the sanitizer. */
+static void damaged_columns_do_no_harm(void **state)
+{
+    static uint8_t records[40000], columns[90000];
+    size_t bytes = ml_def_columns_put(columns, records, put_many(records));
+
+    (void)state;
+    for (size_t i = 0; i < bytes * 8; i += i < 2000 ? 1 : 37) {
+        size_t room;
+
+        columns[i / 8] ^= (uint8_t)(1 << i % 8);
+        room = ml_def_columns_records_room(columns, bytes);
+        if (room) {
+            uint8_t *got = malloc(room);
+
+            assert_non_null(got);
+            assert_true(ml_def_columns_get(columns, bytes, got) <= room);
+            free(got);
+        }
+        columns[i / 8] ^= (uint8_t)(1 << i % 8);
+    }
+    assert_int_equal(ml_def_columns_records_room(columns, 0), 0);
 }
 
 static void every_cut_is_seen(void **state)
@@ -164,6 +221,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(records_come_back),          cmocka_unit_test(string_comes_back),
+        cmocka_unit_test(columns_come_back),          cmocka_unit_test(damaged_columns_do_no_harm),
         cmocka_unit_test(every_cut_is_seen),          cmocka_unit_test(unknown_parts_are_skipped),
         cmocka_unit_test(earlier_scope_has_no_class), cmocka_unit_test(earlier_process_has_no_role),
         cmocka_unit_test(bad_records_are_refused),    cmocka_unit_test(index_entry_comes_back),

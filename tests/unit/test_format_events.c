@@ -61,6 +61,7 @@ static struct ml_event any_event(uint64_t time_ns, uint32_t spaces)
 struct fixture {
     struct ml_encoder encoder;
     struct ml_decoder decoder;
+    struct ml_address_model model;
     struct ml_block_header header;
     uint8_t raw[ML_EVENTS_RAW_MAX];
     struct ml_event events[ML_BLOCK_MAX_EVENTS];
@@ -113,7 +114,7 @@ static void assert_decodes(struct fixture *f, uint32_t count, int room)
 
     assert_non_null(batch);
     memset(batch, 0xaa, (size_t)room * sizeof(*batch));
-    assert_int_equal(ml_decoder_init(&f->decoder, &f->header, f->raw), 0);
+    assert_int_equal(ml_decoder_init(&f->decoder, &f->header, f->raw, &f->model), 0);
     while ((n = ml_decoder_next(&f->decoder, batch, room)) > 0) {
         for (int i = 0; i < n; i++)
             assert_same(&batch[i], &f->events[seen++]);
@@ -142,6 +143,66 @@ static void random_events_come_back(void **state)
         assert_int_equal(f->header.last_ns, time_ns);
         assert_decodes(f, count, rooms[round % 5]);
     }
+}
+
+/* An allocator that reuses what was freed, cuts large free blocks up and resizes in place, in three
+ * threads, and frees of blocks from before the block of events. */
+static struct ml_event next_of_malloc(uint64_t live[64], uint64_t *top, uint64_t time_ns)
+{
+    uint64_t slot = any() % 64, size = any() % 3 ? 24 : any() % 5000;
+    struct ml_event ev = {.time_ns = time_ns, .thread = (uint32_t)(any() % 3), .space = 1};
+    static uint64_t freed[16];
+
+    if (live[slot]) {
+        ev.kind = any() % 8 ? ML_FREE : any() % 2 ? ML_MOVE : ML_LABEL;
+        ev.addr = any() % 16 ? live[slot] : 0x10000 + any() % 4096 * 16;
+        freed[any() % 16] = ev.addr;
+        live[slot] = ev.kind == ML_LABEL ? live[slot] : 0;
+        return ev;
+    }
+    ev.kind = ML_ALLOC;
+    ev.size = size;
+    ev.stack = (uint32_t)(any() % 5);
+    ev.addr = any() % 2 ? freed[any() % 16] : *top;
+    if (ev.addr == *top)
+        *top += (size + 23) / 16 * 16;
+    live[slot] = ev.addr;
+    return ev;
+}
+
+static void traffic_of_malloc_comes_back(void **state)
+{
+    struct fixture *f = *state;
+
+    for (int round = 0; round < 30; round++) {
+        uint32_t count = round ? 1 + (uint32_t)(any() % 5000) : ML_BLOCK_MAX_EVENTS;
+        uint64_t live[64] = {0x8000, 0x8010, 0x8020}, top = 0x7f0000000000, time_ns = 1000;
+
+        for (uint32_t i = 0; i < count; i++)
+            f->events[i] = next_of_malloc(live, &top, time_ns += any() % 100);
+        encode(f, count);
+        assert_decodes(f, count, 256);
+    }
+}
+
+static void times_are_rounded_down(void **state)
+{
+    struct fixture *f = *state;
+    const uint32_t count = 3000;
+
+    f->encoder.time_shift = 10;
+    for (uint32_t i = 0; i < count; i++)
+        f->events[i] =
+            (struct ml_event){.kind = ML_PUSH, .time_ns = 5000 + i * (any() % 7 ? 3 : 9)};
+    for (uint32_t i = 1; i < count; i++)
+        f->events[i].time_ns = ml_max_u64(f->events[i].time_ns, f->events[i - 1].time_ns);
+    f->events[count - 1].time_ns = UINT64_C(1) << 62;
+    encode(f, count);
+    for (uint32_t i = 0; i < count; i++)
+        f->events[i].time_ns &= ~UINT64_C(1023);
+    assert_int_equal(f->header.first_ns, 4096);
+    assert_int_equal(f->header.last_ns, UINT64_C(1) << 62);
+    assert_decodes(f, count, 256);
 }
 
 /* As many events as a block holds, each as large as they get. */
@@ -228,7 +289,7 @@ static void damaged_columns_do_no_harm(void **state)
 
         memcpy(copy, f->raw, f->header.raw_bytes);
         copy[bit / 8] ^= (uint8_t)(1 << bit % 8);
-        if (ml_decoder_init(&f->decoder, &f->header, copy))
+        if (ml_decoder_init(&f->decoder, &f->header, copy, &f->model))
             continue;
         while ((n = ml_decoder_next(&f->decoder, batch, 16)) > 0) {
             for (int i = 0; i < n; i++) {
@@ -252,19 +313,19 @@ static void contradictions_are_refused(void **state)
 
     wrong = f->header;
     wrong.raw_bytes--;
-    assert_int_equal(ml_decoder_init(&f->decoder, &wrong, f->raw), -1);
+    assert_int_equal(ml_decoder_init(&f->decoder, &wrong, f->raw, &f->model), -1);
     wrong = f->header;
     wrong.raw_bytes = ML_COLUMN_HEADER_BYTES - 1;
-    assert_int_equal(ml_decoder_init(&f->decoder, &wrong, f->raw), -1);
+    assert_int_equal(ml_decoder_init(&f->decoder, &wrong, f->raw, &f->model), -1);
     wrong = f->header;
     wrong.events = 3;
-    assert_int_equal(ml_decoder_init(&f->decoder, &wrong, f->raw), -1);
+    assert_int_equal(ml_decoder_init(&f->decoder, &wrong, f->raw, &f->model), -1);
     wrong = f->header;
     wrong.last_ns = 8;
-    assert_int_equal(ml_decoder_init(&f->decoder, &wrong, f->raw), 0);
+    assert_int_equal(ml_decoder_init(&f->decoder, &wrong, f->raw, &f->model), 0);
     assert_int_equal(ml_decoder_next(&f->decoder, f->events, 2), -1);
     wrong.last_ns = 10;
-    assert_int_equal(ml_decoder_init(&f->decoder, &wrong, f->raw), 0);
+    assert_int_equal(ml_decoder_init(&f->decoder, &wrong, f->raw, &f->model), 0);
     assert_int_equal(ml_decoder_next(&f->decoder, f->events, 2), -1);
 }
 
@@ -285,7 +346,7 @@ static void add_run(struct ml_encoder *e, const struct ml_event *evs, int n)
 static void runs_give_the_same_bytes(void **state)
 {
     struct fixture *f = *state;
-    struct ml_encoder *whole = malloc(sizeof(*whole));
+    struct ml_encoder *whole = calloc(1, sizeof(*whole));
     uint8_t *raw = malloc(ML_EVENTS_RAW_MAX);
     struct ml_event evs[8] = {{.kind = ML_FREE, .addr = 16}};
     struct ml_block_header header;
@@ -325,6 +386,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(random_events_come_back, make_fixture, free_fixture),
+        cmocka_unit_test_setup_teardown(traffic_of_malloc_comes_back, make_fixture, free_fixture),
+        cmocka_unit_test_setup_teardown(times_are_rounded_down, make_fixture, free_fixture),
         cmocka_unit_test_setup_teardown(full_block_of_wide_values_fits, make_fixture, free_fixture),
         cmocka_unit_test_setup_teardown(block_is_full_before_args_overflow, make_fixture,
                                         free_fixture),

@@ -258,7 +258,7 @@ static void one_failure_is_told_once(void **state)
     refuse(&g, g.torch, 0, 6 * MIB);
     refuse(&g, g.torch, 1, 1); /* but it takes 40 */
     trace = fixture_open(&g.f);
-    assert_int_equal(ml_refusals(trace, NULL, &refusals, &err), 0);
+    assert_int_equal(ml_refusals(trace, NULL, 0, &refusals, &err), 0);
     assert_int_equal(refusals.list.len, 6);
     assert_int_equal(refusals.recovered, 1);
     assert_int_equal(refusals.standing, 2);
@@ -267,7 +267,7 @@ static void one_failure_is_told_once(void **state)
     assert_int_equal(refusals.list.items[4].driver_bytes, 20 * MIB);
     assert_int_equal(refusals.list.items[5].driver_bytes, 40 * MIB);
     ml_refusals_release(&refusals);
-    assert_int_equal(ml_refusals(trace, "cpu", &refusals, &err), 0);
+    assert_int_equal(ml_refusals(trace, "cpu", 0, &refusals, &err), 0);
     assert_int_equal(refusals.list.len, 0);
     ml_refusals_release(&refusals);
     ml_trace_free(trace);
@@ -289,7 +289,7 @@ static void malloc_and_a_framework_fail_once(void **state)
     refuse(&g, heap, 0, 20 * MIB);
     fixture_alloc(&g.f, heap, BASE, 20 * MIB);
     trace = fixture_open(&g.f);
-    assert_int_equal(ml_refusals(trace, NULL, &refusals, &err), 0);
+    assert_int_equal(ml_refusals(trace, NULL, 0, &refusals, &err), 0);
     assert_int_equal(refusals.list.len, 3);
     assert_int_equal(refusals.list.items[0].state, ML_REFUSAL_REPEATED);
     assert_int_equal(refusals.list.items[1].driver_bytes, 0);
@@ -344,6 +344,121 @@ static void the_table_is_that_of_the_refusal(void **state)
     assert_int_equal(o->changes.items[0].bytes, 6 * MIB);
     assert_int_equal(o->changes.items[0].count, 1);
     assert_int_equal(o->changes.items[1].kind, ML_CHANGE_EXPANDABLE);
+    ml_oom_report_release(&report);
+    ml_trace_free(trace);
+}
+
+static void typed_block(struct gpu *g, const char *type, uint64_t at, uint64_t bytes,
+                        enum memledger_category category)
+{
+    fixture_event(&g->f,
+                  (struct ml_event){
+                      .kind = ML_MARK,
+                      .args = {ML_MARK_TYPE, 0, *type ? ml_maker_string(g->f.maker, type) : 0}});
+    fixture_alloc(&g->f, g->torch, BASE + at, bytes);
+    fixture_label(&g->f, g->torch, BASE + at, "w", category);
+}
+
+/* The bytes that the report says bfloat16 would free; 0: it says nothing. */
+static uint64_t bfloat16_frees(struct gpu *g)
+{
+    struct ml_oom_report report;
+    struct ml_trace *trace;
+    uint64_t bytes = 0;
+
+    refuse(g, g->torch, 0, 6 * MIB);
+    trace = fixture_open(&g->f);
+    report = told(trace, 0);
+    for (size_t i = 0; i < report.list.items[0].changes.len; i++)
+        if (report.list.items[0].changes.items[i].kind == ML_CHANGE_BFLOAT16)
+            bytes = report.list.items[0].changes.items[i].bytes;
+    ml_oom_report_release(&report);
+    ml_trace_free(trace);
+    return bytes;
+}
+
+/* 1,536 bytes become 768, for which the allocator gives 1,024; 512 stay 512. The block at 8 MiB is
+ * another one when memory runs out. */
+static void types_say_what_fewer_bits_free(void **state)
+{
+    struct gpu g = gpu_begin(ML_CUDA_MEMORY);
+
+    (void)state;
+    typed_block(&g, "float32", 0, 1536, MEMLEDGER_PARAMETER);
+    typed_block(&g, "float32", MIB, 512, MEMLEDGER_PARAMETER);
+    typed_block(&g, "float32", 8 * MIB, 8 * MIB, MEMLEDGER_PARAMETER);
+    fixture_free(&g.f, g.torch, BASE + 8 * MIB);
+    typed_block(&g, "", 8 * MIB, 8 * MIB, MEMLEDGER_PARAMETER);
+    typed_block(&g, "float32", 24 * MIB, 4 * MIB, MEMLEDGER_ACTIVATION);
+    typed_block(&g, "int64", 32 * MIB, 9 * MIB, MEMLEDGER_ACTIVATION);
+    typed_block(&g, "float32", 48 * MIB, MIB, MEMLEDGER_GRADIENT);
+    assert_int_equal(bfloat16_frees(&g), 512 + 2 * MIB);
+}
+
+static void lower_precision_is_not_advised_twice(void **state)
+{
+    struct gpu g = gpu_begin(ML_CUDA_MEMORY);
+
+    (void)state;
+    typed_block(&g, "float32", 0, 20 * MIB, MEMLEDGER_PARAMETER);
+    typed_block(&g, "bfloat16", 32 * MIB, 2 * MIB, MEMLEDGER_ACTIVATION);
+    typed_block(&g, "float32", 40 * MIB, 1 * MIB, MEMLEDGER_ACTIVATION);
+    assert_int_equal(bfloat16_frees(&g), 0);
+}
+
+static const struct ml_oom_change *change_in(const struct ml_oom *o, enum ml_oom_change_kind kind)
+{
+    for (size_t i = 0; i < o->changes.len; i++)
+        if (o->changes.items[i].kind == kind)
+            return &o->changes.items[i];
+    fail_msg("no change %s", ml_oom_change_name(kind));
+    return NULL;
+}
+
+static void activation(struct gpu *g, uint32_t scope, uint64_t at, uint64_t bytes)
+{
+    fixture_event(&g->f, (struct ml_event){.kind = ML_ALLOC,
+                                           .space = g->torch,
+                                           .addr = BASE + at,
+                                           .size = bytes,
+                                           .scope = scope});
+    fixture_label(&g->f, g->torch, BASE + at, "y", MEMLEDGER_ACTIVATION);
+}
+
+/* Each step keeps 2 MiB and needs 7 more. What it keeps neither grows with the batch nor is needed
+ * in backward. */
+static void a_leak_comes_first(void **state)
+{
+    struct gpu g = gpu_begin(ML_CUDA_MEMORY);
+    struct ml_maker *maker = g.f.maker;
+    uint32_t net = ml_maker_scope(maker, 0, MEMLEDGER_SCOPE_MODULE, ml_maker_string(maker, "net"));
+    uint32_t fc = ml_maker_scope(maker, net, MEMLEDGER_SCOPE_MODULE, ml_maker_string(maker, "fc"));
+    struct ml_oom_report report;
+    const struct ml_oom_change *leak;
+    const struct ml_oom *o;
+    struct ml_trace *trace;
+
+    (void)state;
+    fixture_alloc(&g.f, g.memory, BASE, 40 * MIB);
+    for (uint64_t i = 0; i < 10; i++) {
+        fixture_event(&g.f, (struct ml_event){.kind = ML_MARK, .args = {MEMLEDGER_MARK_STEP, i}});
+        activation(&g, fc, i * 2 * MIB, 2 * MIB);
+        activation(&g, fc, 32 * MIB, 7 * MIB);
+        if (i < 9)
+            fixture_free(&g.f, g.torch, BASE + 32 * MIB);
+    }
+    gpu_free(&g, 0);
+    refuse(&g, g.torch, 0, 10 * MIB);
+    trace = fixture_open(&g.f);
+    report = told(trace, 0);
+    o = &report.list.items[0];
+    leak = &o->changes.items[0];
+    assert_int_equal(leak->kind, ML_CHANGE_LEAK);
+    assert_string_equal(leak->name, "net > fc");
+    assert_true(leak->fits && leak->bytes >= 12 * MIB);
+    assert_int_equal(leak->bytes, ml_oom_leak(&report.leaks)->grown_bytes);
+    assert_int_equal(change_in(o, ML_CHANGE_RECOMPUTE)->bytes + leak->bytes, 27 * MIB);
+    assert_int_equal(change_in(o, ML_CHANGE_BATCH)->of_bytes + leak->bytes, 27 * MIB);
     ml_oom_report_release(&report);
     ml_trace_free(trace);
 }
@@ -473,6 +588,9 @@ int main(void)
         cmocka_unit_test(one_failure_is_told_once),
         cmocka_unit_test(malloc_and_a_framework_fail_once),
         cmocka_unit_test(the_table_is_that_of_the_refusal),
+        cmocka_unit_test(types_say_what_fewer_bits_free),
+        cmocka_unit_test(lower_precision_is_not_advised_twice),
+        cmocka_unit_test(a_leak_comes_first),
         cmocka_unit_test(holes_serve_their_own_pool),
         cmocka_unit_test(pages_make_one_hole),
         cmocka_unit_test(an_empty_segment_is_free),

@@ -23,10 +23,11 @@ struct opts {
     double percent;
     uint64_t size, time_ns;
     int unit, heap;
+    uint64_t heap_bytes;
 };
 
 static const char *const units[] = {"auto", "B", "KiB", NULL};
-static const char *const heaps[] = {"off", "malloc", "all", NULL};
+static const char *const heaps[] = {"off", "malloc", "all", "sample[:BYTES]", "large:BYTES", NULL};
 
 static const struct ml_option table[] = {
     {.name = "quiet",
@@ -81,6 +82,7 @@ static const struct ml_option table[] = {
      .value_name = "WHAT",
      .choices = heaps,
      .offset = offsetof(struct opts, heap),
+     .amount_offset = offsetof(struct opts, heap_bytes),
      .help = "the heap too"},
 };
 
@@ -145,6 +147,18 @@ static void values_are_understood(void **state)
     assert_int_equal(first, 2);
     assert_int_equal(parse(&o, ARGS("--heap=all"), &first), 0);
     assert_int_equal(o.heap, 2);
+    assert_int_equal(parse(&o, ARGS("--heap=sample"), &first), 0);
+    assert_int_equal(o.heap, 3);
+    assert_int_equal(o.heap_bytes, 0);
+    assert_int_equal(parse(&o, ARGS("--heap=SAMPLE:1MiB"), &first), 0);
+    assert_int_equal(o.heap, 3);
+    assert_int_equal(o.heap_bytes, 1 << 20);
+    assert_int_equal(parse(&o, ARGS("--heap=large:4096"), &first), 0);
+    assert_int_equal(o.heap, 4);
+    assert_int_equal(o.heap_bytes, 4096);
+    assert_int_not_equal(parse(&o, ARGS("--heap=large"), &first), 0);
+    assert_non_null(strstr(err.text, "needs a size: large:BYTES"));
+    assert_int_not_equal(parse(&o, ARGS("--heap=all:5"), &first), 0);
     assert_int_equal(parse(&o, ARGS("--output="), &first), 0);
     assert_string_equal(o.output, "");
 }

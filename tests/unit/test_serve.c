@@ -52,6 +52,24 @@ static void test_addresses(void **state)
     }
 }
 
+static void test_places(void **state)
+{
+    struct ml_guard guard, other;
+    char url[64];
+
+    (void)state;
+    assert_int_equal(ml_guard_init(&guard, 80), 0);
+    assert_int_equal(ml_guard_init(&other, 80), 0);
+    assert_string_not_equal(guard.place, other.place);
+    snprintf(url, sizeof(url), "/%s/api/files", guard.place);
+    assert_string_equal(ml_guard_path(&guard, url), "/api/files");
+    assert_null(ml_guard_path(&other, url));
+    url[1 + strlen(guard.place)] = '\0';
+    assert_null(ml_guard_path(&guard, url));
+    assert_null(ml_guard_path(&guard, "/api/files"));
+    assert_null(ml_guard_path(&guard, ""));
+}
+
 static void test_tokens(void **state)
 {
     struct ml_guard guard, other;
@@ -188,10 +206,10 @@ static void test_private_places(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_addresses),      cmocka_unit_test(test_tokens),
-        cmocka_unit_test(test_command),        cmocka_unit_test(test_quotes),
-        cmocka_unit_test(test_refused),        cmocka_unit_test(test_numbers_of_files),
-        cmocka_unit_test(test_private_places),
+        cmocka_unit_test(test_addresses),        cmocka_unit_test(test_tokens),
+        cmocka_unit_test(test_places),           cmocka_unit_test(test_command),
+        cmocka_unit_test(test_quotes),           cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_numbers_of_files), cmocka_unit_test(test_private_places),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -103,7 +103,7 @@ static void one_high_number_takes_no_memory(void **state)
         struct ml_trace *t;
 
         if (tag == ML_DEF_CONFIG || tag == ML_DEF_SYMBOL || tag == ML_DEF_THREAD_NAME ||
-            tag == ML_DEF_PROCESS_ROLE)
+            tag == ML_DEF_PROCESS_ROLE || tag == ML_DEF_PROCESS_PLACE)
             continue; /* they have no number of their own */
         define_one(&(struct ml_def){.tag = (uint8_t)tag, .id = ML_ID_MAX - 1, .bytes = ""});
         expect_refused("number is out of order");
@@ -192,21 +192,23 @@ static void stacks_do_not_go_in_circles(void **state)
 
 static void threads_and_processes_are_called_as_was_said_last(void **state)
 {
-    static const uint8_t tags[] = {ML_DEF_THREAD_NAME, ML_DEF_PROCESS_ROLE};
+    static const uint8_t tags[] = {ML_DEF_THREAD_NAME, ML_DEF_PROCESS_ROLE, ML_DEF_PROCESS_PLACE};
     struct ml_maker *m = begin();
     struct ml_trace *t;
 
     (void)state;
     ml_maker_def(m, &(struct ml_def){.tag = ML_DEF_PROCESS, .fields = {[ML_PROCESS_PID] = 7}});
     ml_maker_def(m, &(struct ml_def){.tag = ML_DEF_THREAD, .fields = {[ML_THREAD_TID] = 7}});
-    for (size_t i = 0; i < 2; i++)
+    for (size_t i = 0; i < ML_ARRAY_SIZE(tags); i++)
         ml_maker_def(m, &(struct ml_def){.tag = tags[i], .fields = {1}});
     end(m);
     t = open_it(false);
     assert_int_equal(ml_trace_thread(t, 0)->name, 1);
     assert_int_equal(ml_trace_process(t, 0)->role, 1);
+    assert_int_equal(ml_trace_process(t, 0)->place, 1);
     ml_trace_free(t);
-    for (size_t i = 0; i < 2; i++) { /* of a thread and a process that are not there */
+    for (size_t i = 0; i < ML_ARRAY_SIZE(tags);
+         i++) { /* of a thread and a process that are not there */
         define_one(&(struct ml_def){.tag = tags[i], .id = 3, .fields = {1}});
         expect_refused("value is out of range");
         t = open_it(true); /* it may have been lost */

@@ -15,8 +15,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "block.h"
 #include "defs.h"
-#include "symbols_write.h"
+#include "section_write.h"
 #include "trace.h"
 #include "trace_maker.h"
 
@@ -93,7 +94,7 @@ static void store(void)
     struct ml_trace *t = open_trace(0);
     struct ml_error err = {0};
 
-    if (ml_trace_put_symbols(t, section.data, section.len, &err))
+    if (ml_trace_put_section(t, ML_BLOCK_SYMBOLS, section.data, section.len, &err))
         fail_msg("%s", err.text);
     ml_trace_free(t);
     ml_buf_release(&section);

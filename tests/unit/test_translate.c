@@ -22,6 +22,7 @@
 #include "losses.h"
 #include "memledger/memledger.h"
 #include "record_length.h"
+#include "source_stacks.h"
 #include "trace.h"
 #include "translate.h"
 
@@ -72,6 +73,8 @@ static int setup(void **state)
 static void release_target(struct fixture *f)
 {
     ml_vec_release(&f->source.left);
+    ml_source_stacks_free(f->source.stacks);
+    ml_map_release(&f->target.frames);
     ml_vec_release(&f->target.strings);
     ml_vec_release(&f->target.spaces);
     ml_vec_release(&f->target.objects);

@@ -36,7 +36,12 @@ int ml_kept_blocks_add(struct ml_kept_blocks *kept, const struct ml_kept_block *
         sizes->min_bytes = block->size_bytes;
     if (block->size_bytes > sizes->max_bytes)
         sizes->max_bytes = block->size_bytes;
-    return block->pass < ML_KEPT_FIRST ? ml_vec_push(&kept->first, *block) : 0;
+    return block->pass < ML_KEPT_FIRST ? ml_vec_push(&kept->undecided, *block) : 0;
+}
+
+int ml_kept_blocks_compare(struct ml_kept_blocks *kept, const struct ml_kept_block *block)
+{
+    return ml_vec_push(&kept->undecided, *block);
 }
 
 static bool is_like(const struct ml_kept_block *block, const struct ml_kept_sizes *sizes)
@@ -60,15 +65,15 @@ static bool another_pass_left_one(const struct ml_kept_blocks *kept,
 
 void ml_kept_blocks_decide(const struct ml_kept_blocks *kept, uint8_t *categories)
 {
-    for (size_t i = 0; i < kept->first.len; i++)
-        if (another_pass_left_one(kept, &kept->first.items[i]))
-            categories[kept->first.items[i].ordinal] = kept->first.items[i].of_each_pass;
+    for (size_t i = 0; i < kept->undecided.len; i++)
+        if (another_pass_left_one(kept, &kept->undecided.items[i]))
+            categories[kept->undecided.items[i].ordinal] = kept->undecided.items[i].of_each_pass;
 }
 
 void ml_kept_blocks_release(struct ml_kept_blocks *kept)
 {
     ml_map_release(&kept->index);
     ml_vec_release(&kept->places);
-    ml_vec_release(&kept->first);
+    ml_vec_release(&kept->undecided);
     *kept = (struct ml_kept_blocks){0};
 }

@@ -48,11 +48,15 @@ struct ml_kept_place {
 struct ml_kept_blocks {
     struct ml_map index; /* place -> entry of places */
     ML_VEC(struct ml_kept_place) places;
-    ML_VEC(struct ml_kept_block) first; /* of the first passes, undecided */
+    ML_VEC(struct ml_kept_block) undecided; /* of the first passes, and those to compare */
 };
 
 /* @return 0 or -ENOMEM */
 int ml_kept_blocks_add(struct ml_kept_blocks *kept, const struct ml_kept_block *block);
+
+/* A block that has not outlived enough passes. It gets its category of each pass if one of the
+ * first passes left a block like it. @return 0 or -ENOMEM */
+int ml_kept_blocks_compare(struct ml_kept_blocks *kept, const struct ml_kept_block *block);
 
 /* Call it after the last block: writes the category of those that another pass left too. */
 void ml_kept_blocks_decide(const struct ml_kept_blocks *kept, uint8_t *categories);

@@ -11,14 +11,21 @@
 #include "checkpoints.h"
 #include "classify.h"
 #include "landmarks.h"
+#include "leftovers.h"
 #include "named_instants.h"
 #include "number_rows.h"
+#include "outline_maker.h"
 #include "replay_state.h"
 #include "varint.h"
 
 #define EVERY_EVENTS 100000
-#define ENTRY_BYTES 2 /* of a block in a checkpoint, if not known better */
+#define ENTRY_BYTES 2 /* of a block in a checkpoint, if not known better … */
+#define HEAP_BYTES 8  /* … in a trace of malloc, whose blocks resemble each other less */
 #define SHARE 0.04    /* of the trace's bytes */
+
+#define OUTLINE_EVENTS 250000 /* at least, between two outlines */
+#define OUTLINE_BLOCKS 30000  /* with fewer, checkpoints are small enough */
+#define OUTLINE_SHARE 0.75    /* of the bytes for both, where there are many blocks */
 
 struct maker {
     const struct ml_trace *trace;
@@ -27,11 +34,16 @@ struct maker {
     struct ml_replay replay;
     struct ml_classes classes;
     struct ml_named_instants named;
-    struct ml_landmark_writer landmarks, samples;
+    struct ml_landmark_writer landmarks, samples, segments;
+    bool has_segments;         /* the trace may have some */
     ml_block_pool before;      /* at the last checkpoint */
     struct ml_moment last;     /* event that was fed */
     struct ml_moment last_end; /* see struct ml_checkpoints */
     struct ml_buf bytes;
+    struct ml_outline_maker outlines;
+    ML_VEC(struct ml_outline) outline_list;
+    uint64_t outline_event;              /* of the last outline */
+    uint64_t outline_raw, outline_bytes; /* of all outlines, before compression and after */
     ML_VEC(struct ml_checkpoint) list;
     uint64_t last_event;                 /* of the last checkpoint */
     uint64_t taken_bytes;                /* of all */
@@ -115,16 +127,29 @@ static double bytes_read(const struct maker *m)
 /* What a checkpoint of all blocks would take. */
 static double whole_now(const struct maker *m)
 {
+    double least = m->classes.known ? ENTRY_BYTES : HEAP_BYTES;
     double each = m->whole_entries > 0 ? (double)m->whole_bytes / (double)m->whole_entries : 0;
 
-    return (each > ENTRY_BYTES ? each : ENTRY_BYTES) * (double)m->replay.blocks.len;
+    return (each > least ? each : least) * (double)m->replay.blocks.len;
+}
+
+static double share_of(const struct maker *m)
+{
+    return m->opts->share > 0 ? m->opts->share : SHARE;
+}
+
+/* Outlines of tables with many blocks have the larger part of the bytes: most questions need no
+ * single blocks. */
+static bool can_outline(const struct maker *m)
+{
+    return !m->classes.known && m->replay.blocks.len >= OUTLINE_BLOCKS && m->outlines.is_plain;
 }
 
 /* Looking for differences takes time, so a large table makes checkpoints rarer, too. */
 static bool is_due(const struct maker *m)
 {
     uint64_t every = m->opts->every_events, since = m->replay.events - m->last_event;
-    double share = m->opts->share > 0 ? m->opts->share : SHARE;
+    double share = share_of(m) * (can_outline(m) ? 1 - OUTLINE_SHARE : 1);
 
     if (every > 0)
         return since >= every;
@@ -169,6 +194,52 @@ static int take_checkpoint(struct maker *m)
     return r;
 }
 
+/* ---- An outline ----------------------------------------------------------------- */
+
+/* The bytes that the open outline will take, if it is like those before. */
+static double open_bytes(const struct maker *m)
+{
+    double ratio = m->outline_raw > 0 ? (double)m->outline_bytes / (double)m->outline_raw : 0.7;
+
+    return ratio * (double)ml_outline_maker_bytes(&m->outlines);
+}
+
+static bool is_outline_due(const struct maker *m)
+{
+    uint64_t since = m->replay.events - m->outline_event;
+
+    if (!ml_outline_maker_can_begin(&m->outlines) || m->classes.known)
+        return false;
+    if (m->opts->every_events > 0)
+        return since >= m->opts->every_events;
+    if (!can_outline(m) || since < ml_max_u64(OUTLINE_EVENTS, m->replay.blocks.len / 4))
+        return false;
+    return (double)(m->taken_bytes + m->outline_bytes) + open_bytes(m) <=
+           share_of(m) * bytes_read(m);
+}
+
+static int end_outline(struct maker *m)
+{
+    uint64_t raw = ml_outline_maker_bytes(&m->outlines), offset = m->out->offset;
+    struct ml_outline outline;
+    int r;
+
+    if (!m->outlines.is_open)
+        return 0;
+    r = ml_outline_maker_end(&m->outlines, m->last, m->out, &outline);
+    m->outline_raw += raw;
+    m->outline_bytes += m->out->offset - offset;
+    return r < 0 ? r : ml_vec_push(&m->outline_list, outline);
+}
+
+static int take_outline(struct maker *m)
+{
+    int r = end_outline(m);
+
+    m->outline_event = m->replay.events;
+    return r < 0 ? r : ml_outline_maker_begin(&m->outlines, m->last);
+}
+
 /* ---- The directory ---------------------------------------------------------------- */
 
 static int put_facts(const struct maker *m, struct ml_buf *out)
@@ -185,6 +256,7 @@ static int put_facts(const struct maker *m, struct ml_buf *out)
         [ML_FACTS_HIGHEST_STEP] = m->named.track.highest,
         [ML_FACTS_LANDMARKS] = !m->landmarks.too_many && !m->samples.too_many,
         [ML_FACTS_STEPS_BLOCK] = m->steps_block,
+        [ML_FACTS_SEGMENTS] = !m->segments.too_many,
     };
     const ml_numbers numbers = {.items = row, .len = ML_FACTS_FIELDS};
 
@@ -272,6 +344,23 @@ static int put_refusals(const struct maker *m, struct ml_buf *out)
     return r;
 }
 
+static int put_outlines(const struct maker *m, struct ml_buf *out)
+{
+    ml_numbers numbers = {0};
+    int r = 0;
+
+    for (size_t i = 0; r == 0 && i < m->outline_list.len; i++) {
+        const struct ml_outline *o = &m->outline_list.items[i];
+        const uint64_t row[ML_OUTLINES_FIELDS] = {o->at.event, o->at.time_ns, o->block, o->until};
+
+        r = add_row(&numbers, row, ML_OUTLINES_FIELDS);
+    }
+    if (r == 0)
+        r = ml_rows_put(out, ML_DIRECTORY_OUTLINES, &numbers, ML_OUTLINES_FIELDS);
+    ml_vec_release(&numbers);
+    return r;
+}
+
 static int put_directory(struct maker *m)
 {
     struct ml_buf directory = {0};
@@ -282,6 +371,8 @@ static int put_directory(struct maker *m)
         r = put_list(m, &directory);
     if (r == 0)
         r = put_refusals(m, &directory);
+    if (r == 0)
+        r = put_outlines(m, &directory);
     if (r == 0 && m->opts->maker)
         r = ml_record_put(&directory, ML_DIRECTORY_MAKER, m->opts->maker, strlen(m->opts->maker));
     if (r == 0)
@@ -311,8 +402,7 @@ static int feed_looked_at(struct maker *m, const struct ml_event *event)
 {
     int r = ml_named_instants_before(&m->named, event);
 
-    if (event->kind == ML_PROCESS_END &&
-        ml_replay_had_memory(&m->replay, (uint32_t)event->args[0], -1))
+    if (event->kind == ML_PROCESS_END && ml_replay_ends_program(&m->replay, event, -1))
         m->last_end = m->last;
     if (r == 0)
         r = feed(m, event, 1);
@@ -320,8 +410,19 @@ static int feed_looked_at(struct maker *m, const struct ml_event *event)
     return r;
 }
 
+static int copy_segment(struct maker *m, const struct ml_event *event)
+{
+    if (event->kind != ML_PROCESS_END && !ml_is_segment_event(m->trace, event))
+        return 0;
+    return ml_landmark_writer_add(&m->segments, event);
+}
+
 static int copy_landmark(struct maker *m, const struct ml_event *event)
 {
+    int r = m->has_segments ? copy_segment(m, event) : 0;
+
+    if (r < 0)
+        return r;
     switch (ml_landmark_type(event)) {
     case ML_BLOCK_LANDMARKS: return ml_landmark_writer_add(&m->landmarks, event);
     case ML_BLOCK_SAMPLES: return ml_landmark_writer_add(&m->samples, event);
@@ -360,6 +461,9 @@ static int read_all(struct maker *m, struct ml_cursor *cursor, struct ml_error *
             r = take_checkpoint(m);
             ml_progress_tell(&second.progress, m->replay.events, total);
         }
+        ml_outline_maker_look(&m->outlines, events, (size_t)n);
+        if (r == 0 && is_outline_due(m))
+            r = take_outline(m);
         if (r == 0)
             r = feed_batch(m, events, (size_t)n);
     }
@@ -386,9 +490,13 @@ static int make(struct maker *m, struct ml_error *err)
     if (r == 0)
         r = end_stretch(m);
     if (r == 0)
+        r = end_outline(m);
+    if (r == 0)
         r = ml_landmark_writer_end(&m->landmarks);
     if (r == 0)
         r = ml_landmark_writer_end(&m->samples);
+    if (r == 0)
+        r = ml_landmark_writer_end(&m->segments);
     if (r == 0)
         r = put_steps(m);
     return r < 0 ? r : put_directory(m);
@@ -397,18 +505,28 @@ static int make(struct maker *m, struct ml_error *err)
 int ml_checkpoints_make(const struct ml_trace *trace, const struct ml_checkpoint_opts *opts,
                         struct ml_block_writer *out, struct ml_error *err)
 {
-    struct maker m = {.trace = trace, .opts = opts, .out = out, .named.track.replay = &m.replay};
+    struct maker m = {.trace = trace,
+                      .opts = opts,
+                      .out = out,
+                      .has_segments = ml_trace_has_segments(trace),
+                      .named.track.replay = &m.replay};
     int r = ml_landmark_writer_begin(&m.landmarks, trace, ML_BLOCK_LANDMARKS, out);
 
+    ml_outline_maker_init(&m.outlines, &m.replay);
     if (r == 0)
         r = ml_landmark_writer_begin(&m.samples, trace, ML_BLOCK_SAMPLES, out);
+    if (r == 0)
+        r = ml_landmark_writer_begin(&m.segments, trace, ML_BLOCK_SEGMENTS, out);
     if (r == 0)
         r = make(&m, err);
     ml_landmark_writer_release(&m.landmarks);
     ml_landmark_writer_release(&m.samples);
+    ml_landmark_writer_release(&m.segments);
     ml_replay_release(&m.replay);
     ml_classes_release(&m.classes);
     ml_named_instants_release(&m.named);
+    ml_outline_maker_release(&m.outlines);
+    ml_vec_release(&m.outline_list);
     ml_vec_release(&m.before);
     ml_vec_release(&m.list);
     ml_buf_release(&m.bytes);

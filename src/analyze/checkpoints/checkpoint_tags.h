@@ -13,9 +13,10 @@ enum ml_directory_tag {
     ML_DIRECTORY_STEPS = 4,
     ML_DIRECTORY_REFUSALS = 5,
     ML_DIRECTORY_MAKER = 6, /* a text */
+    ML_DIRECTORY_OUTLINES = 7,
 };
 
-#define ML_DIRECTORY_VERSION 2
+#define ML_DIRECTORY_VERSION 3
 
 enum ml_facts_field {
     ML_FACTS_VERSION,
@@ -29,6 +30,7 @@ enum ml_facts_field {
     ML_FACTS_HIGHEST_STEP,
     ML_FACTS_LANDMARKS,   /* 1 if the file has them */
     ML_FACTS_STEPS_BLOCK, /* where the section with the table of steps begins */
+    ML_FACTS_SEGMENTS,    /* 1 if the file has copies of the events of pools */
     ML_FACTS_FIELDS,
 };
 
@@ -55,6 +57,35 @@ enum ml_refusals_field {
     ML_REFUSALS_NS,
     ML_REFUSALS_BYTES,
     ML_REFUSALS_FIELDS,
+};
+
+enum ml_outlines_field {
+    ML_OUTLINES_EVENT,
+    ML_OUTLINES_NS,
+    ML_OUTLINES_BLOCK,
+    ML_OUTLINES_UNTIL,
+    ML_OUTLINES_FIELDS,
+};
+
+/* Of a section of an outline, after those of a state. The last three have a number for each free.
+ */
+enum ml_outline_tag {
+    ML_OUTLINE_GROUPS = 11,
+    ML_OUTLINE_GAPS = 12, /* events since the one before */
+    ML_OUTLINE_GROUP_OF = 13,
+    ML_OUTLINE_SIZES = 14,
+};
+
+enum ml_outline_field {
+    ML_OUTLINE_SPACE,
+    ML_OUTLINE_CATEGORY,
+    ML_OUTLINE_SCOPE,
+    ML_OUTLINE_THREAD,
+    ML_OUTLINE_STACK,
+    ML_OUTLINE_LABEL,
+    ML_OUTLINE_BLOCKS,
+    ML_OUTLINE_BYTES,
+    ML_OUTLINE_FIELDS,
 };
 
 enum ml_classes_tag {

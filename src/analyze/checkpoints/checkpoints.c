@@ -30,6 +30,7 @@ static int get_facts(struct ml_checkpoints *c, const struct ml_record *record)
     c->first_step = row[ML_FACTS_FIRST_STEP];
     c->highest_step = row[ML_FACTS_HIGHEST_STEP];
     c->has_landmarks = row[ML_FACTS_LANDMARKS];
+    c->has_segments = row[ML_FACTS_SEGMENTS];
     c->steps_block = row[ML_FACTS_STEPS_BLOCK];
     return 0;
 }
@@ -64,12 +65,28 @@ static int get_refusals(struct ml_checkpoints *c, const struct ml_record *record
     return r < 0 ? r : more;
 }
 
+static int get_outlines(struct ml_checkpoints *c, const struct ml_record *record)
+{
+    uint64_t row[ML_OUTLINES_FIELDS];
+    struct ml_rows rows;
+    int more = 0, r = ml_rows_open(record, &rows);
+
+    while (r == 0 && (more = ml_rows_next(&rows, row, ML_OUTLINES_FIELDS)) > 0)
+        r = ml_vec_push(&c->outlines, (struct ml_outline){
+                                          .at = {row[ML_OUTLINES_EVENT], row[ML_OUTLINES_NS]},
+                                          .block = row[ML_OUTLINES_BLOCK],
+                                          .until = row[ML_OUTLINES_UNTIL],
+                                      });
+    return r < 0 ? r : more;
+}
+
 static int get_record(struct ml_checkpoints *c, const struct ml_record *record)
 {
     switch (record->tag) {
     case ML_DIRECTORY_FACTS: return get_facts(c, record);
     case ML_DIRECTORY_LIST: return get_list(c, record);
     case ML_DIRECTORY_REFUSALS: return get_refusals(c, record);
+    case ML_DIRECTORY_OUTLINES: return get_outlines(c, record);
     case ML_DIRECTORY_END:
         c->end_state = record->in;
         c->end_state_end = record->end;
@@ -105,6 +122,18 @@ static bool is_list_sane(const struct ml_checkpoints *c)
     return true;
 }
 
+static bool are_outlines_sane(const struct ml_checkpoints *c)
+{
+    const struct ml_outline *list = c->outlines.items;
+
+    for (size_t i = 0; i < c->outlines.len; i++)
+        if (list[i].until < list[i].at.event || list[i].until > c->last.event || c->classified ||
+            (i > 0 && (list[i].at.event <= list[i - 1].at.event ||
+                       list[i].at.time_ns < list[i - 1].at.time_ns)))
+            return false;
+    return true;
+}
+
 static int read_directory(struct ml_checkpoints *c)
 {
     int64_t first = ml_trace_last_section(c->file, ML_BLOCK_DIRECTORY);
@@ -119,7 +148,7 @@ static int read_directory(struct ml_checkpoints *c)
     end = in + c->directory.len;
     while (r == 0 && (more = ml_record_next(&in, end, &record)) != 0)
         r = more < 0 ? more : get_record(c, &record);
-    if (r == 0 && (!c->end_state || !is_list_sane(c)))
+    if (r == 0 && (!c->end_state || !is_list_sane(c) || !are_outlines_sane(c)))
         r = -EBADMSG;
     return r;
 }
@@ -135,6 +164,7 @@ int ml_checkpoints_open(const struct ml_trace *trace, struct ml_checkpoints *ret
 void ml_checkpoints_release(struct ml_checkpoints *checkpoints)
 {
     ml_vec_release(&checkpoints->list);
+    ml_vec_release(&checkpoints->outlines);
     ml_vec_release(&checkpoints->refusals);
     ml_buf_release(&checkpoints->directory);
     *checkpoints = (struct ml_checkpoints){0};

@@ -28,6 +28,13 @@ struct ml_checkpoint {
     bool whole;              /* has all blocks; else those that differ from the one before */
 };
 
+/* A table without single blocks, see outline.h. */
+struct ml_outline {
+    struct ml_moment at;
+    uint64_t block; /* of the file where its section begins */
+    uint64_t until; /* event up to which a replay can go on from there */
+};
+
 /* The peak within a step, and its last event. */
 struct ml_checkpoint_step {
     uint64_t number;
@@ -44,10 +51,12 @@ struct ml_checkpoints {
     const struct ml_trace *file;
     bool classified;           /* the trace has categories, see classify.h */
     bool has_landmarks;        /* see landmarks.h */
+    bool has_segments;         /* the same */
     struct ml_moment last;     /* event of the trace */
-    struct ml_moment last_end; /* before the latest end of a process that had memory; event 0: none
+    struct ml_moment last_end; /* before the program ended (leftovers.h); event 0: no process
                                   has ended */
     ML_VEC(struct ml_checkpoint) list;
+    ML_VEC(struct ml_outline) outlines;
     uint64_t step_count, first_step, highest_step;
     uint64_t steps_block; /* of the file, where the table of steps begins */
     ML_VEC(struct ml_checkpoint_refusal) refusals;

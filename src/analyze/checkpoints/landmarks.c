@@ -6,11 +6,37 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "checkpoints.h"
+#include "cuda_spaces.h"
 
 #define SHARE 100             /* of the trace's bytes: one in so many … */
 #define LEAST_BYTES (1 << 16) /* … but at least this */
+
+static bool holds_segments(const struct ml_trace *trace, const struct ml_space *space)
+{
+    const char *name;
+
+    if (space->level != MEMLEDGER_DRIVER)
+        return space->level == MEMLEDGER_POOL;
+    name = ml_trace_string(trace, space->name, NULL);
+    return strcmp(name, ML_CUDA_MEMORY) == 0 || strcmp(name, ML_CUDA_VIRTUAL) == 0;
+}
+
+bool ml_trace_has_segments(const struct ml_trace *trace)
+{
+    for (uint32_t i = 0; i < ml_trace_spaces(trace); i++)
+        if (holds_segments(trace, ml_trace_space(trace, i)))
+            return true;
+    return false;
+}
+
+bool ml_is_segment_event(const struct ml_trace *trace, const struct ml_event *event)
+{
+    return ml_changes_total(event) && event->kind != ML_PROCESS_END &&
+           holds_segments(trace, ml_trace_space(trace, event->space));
+}
 
 /* ---- Reading ----------------------------------------------------------------- */
 
@@ -18,7 +44,8 @@
 static bool has_landmarks(const struct ml_trace *trace, uint8_t type)
 {
     struct ml_checkpoints checkpoints;
-    bool has = ml_checkpoints_open(trace, &checkpoints) == 0 && checkpoints.has_landmarks &&
+    bool has = ml_checkpoints_open(trace, &checkpoints) == 0 &&
+               (type == ML_BLOCK_SEGMENTS ? checkpoints.has_segments : checkpoints.has_landmarks) &&
                ml_trace_check_blocks(checkpoints.file, type) == 0;
 
     ml_checkpoints_release(&checkpoints);
@@ -45,7 +72,7 @@ int ml_landmark_writer_begin(struct ml_landmark_writer *w, const struct ml_trace
     *w = (struct ml_landmark_writer){
         .out = out,
         .type = type,
-        .encoder = malloc(sizeof(struct ml_encoder)),
+        .encoder = calloc(1, sizeof(struct ml_encoder)),
         .raw = malloc(ML_EVENTS_RAW_MAX),
         .left_bytes = ml_max_u64(LEAST_BYTES, ml_trace_info(trace)->event_bytes / SHARE),
     };

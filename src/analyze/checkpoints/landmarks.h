@@ -1,5 +1,6 @@
 /* landmarks.h: the events that the axis of a timeline shows (steps, epochs, phases, markers,
- * refused allocations), and those of its curves of samples. They are few among the others.
+ * refused allocations), and those of its curves: samples, and the segments of pools. They are few
+ * among the others.
  * Checkpoints come with copies of them, so that a timeline need not read the trace.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -30,6 +31,14 @@ static inline uint8_t ml_landmark_type(const struct ml_event *event)
     default: return 0;
     }
 }
+
+/* Whether the trace has spaces of segments at all: those of pools, or the driver's that pools take
+ * their segments from. */
+bool ml_trace_has_segments(const struct ml_trace *trace);
+
+/* Whether memory of such a space was taken or given back. Copies of these events, and of ends of
+ * processes, are in blocks of the type ML_BLOCK_SEGMENTS. */
+bool ml_is_segment_event(const struct ml_trace *trace, const struct ml_event *event);
 
 /* Calls `fn` with each event of that type whose time is in the range, in order, and, if the trace
  * has no checkpoints, with all other events of the trace as well.

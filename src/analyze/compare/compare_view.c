@@ -31,9 +31,9 @@ static const struct ml_compare_input *input_of(const struct builder *b, size_t r
 /* ---- Entries ----------------------------------------------------------- */
 
 /* The numbers of processes and threads differ in every run. */
-static const char *lasting_name(enum ml_key key, const char *name)
+static const char *lasting_name(const struct builder *b, enum ml_key key, const char *name)
 {
-    if (key != ML_KEY_THREAD && key != ML_KEY_PROCESS)
+    if (b->view->of_instants || (key != ML_KEY_THREAD && key != ML_KEY_PROCESS))
         return name;
     while (isdigit((unsigned char)*name))
         name++;
@@ -113,17 +113,30 @@ static int add_breakdown(struct builder *b, size_t run, const struct ml_breakdow
         const char *names[ML_KEYS];
 
         for (size_t k = 0; k < breakdown->by_count; k++)
-            names[k] = lasting_name(breakdown->by[k], group->names[k]);
+            names[k] = lasting_name(b, breakdown->by[k], group->names[k]);
         r = add(b, run, names, breakdown->by_count, group->bytes);
     }
     return r;
+}
+
+static int note_moment(struct builder *b, const struct ml_snapshot *at)
+{
+    const struct ml_compare_moment moment = {.time_ns = at->instant.time_ns,
+                                             .bytes = at->bytes,
+                                             .blocks = at->blocks,
+                                             .health = at->instant.health};
+
+    return b->view->of_instants ? ml_vec_push(&b->view->moments, moment) : 0;
 }
 
 static int add_groups(struct builder *b, size_t run, struct ml_error *err)
 {
     const struct ml_compare_input *input = input_of(b, run);
     struct ml_breakdown_opts opts = {
-        .snapshot = {.at = b->opts->at, .caps = b->opts->caps},
+        .snapshot = {.at = b->opts->instants ? b->opts->instants[run] : b->opts->at,
+                     .device = b->opts->device,
+                     .pid = b->opts->pid,
+                     .caps = b->opts->caps},
         .by_count = b->opts->by_count,
         .top = SIZE_MAX,
     };
@@ -132,10 +145,12 @@ static int add_groups(struct builder *b, size_t run, struct ml_error *err)
 
     memcpy(opts.by, b->opts->by, sizeof(opts.by));
     r = ml_breakdown(input->trace, &opts, &breakdown, err);
-    if (r < 0)
+    if (r < 0 && input->file)
         ml_error_set(err, r, "%s: %s", input->file, err->text);
-    else
+    if (r == 0)
         r = add_breakdown(b, run, &breakdown);
+    if (r == 0)
+        r = note_moment(b, &breakdown.at);
     ml_breakdown_release(&breakdown);
     return r;
 }
@@ -153,17 +168,20 @@ static int add_categories(struct builder *b)
     return 0;
 }
 
-static bool is_default(const struct ml_compare_view_opts *opts)
+static bool is_default(const struct builder *b)
 {
-    return opts->at.kind == ML_AT_PEAK && opts->by_count == 1 && opts->by[0] == ML_KEY_CATEGORY;
+    const struct ml_compare_view_opts *opts = b->opts;
+
+    return !b->view->of_instants && opts->at.kind == ML_AT_PEAK && opts->by_count == 1 &&
+           opts->by[0] == ML_KEY_CATEGORY;
 }
 
 /* A group that is missing in a run has no bytes there. */
 static int add_all_groups(struct builder *b, struct ml_error *err)
 {
-    int r = is_default(b->opts) ? add_categories(b) : 0;
+    int r = is_default(b) ? add_categories(b) : 0;
 
-    for (size_t run = 0; r == 0 && !is_default(b->opts) && run < b->compare->runs.len; run++)
+    for (size_t run = 0; r == 0 && !is_default(b) && run < b->compare->runs.len; run++)
         r = add_groups(b, run, err);
     for (size_t i = 0; i < b->view->entries.len; i++)
         for (size_t run = 0; run < b->compare->runs.len; run++)
@@ -411,7 +429,10 @@ int ml_compare_view(const struct ml_compare_input *inputs, const struct ml_compa
     struct builder b = {.inputs = inputs, .compare = compare, .opts = opts, .view = ret};
     int r = 0;
 
-    *ret = (struct ml_compare_view){.rows = opts->rows, .by_count = opts->by_count, .at = opts->at};
+    *ret = (struct ml_compare_view){.rows = opts->rows,
+                                    .by_count = opts->by_count,
+                                    .at = opts->at,
+                                    .of_instants = opts->instants != NULL};
     memcpy(ret->by, opts->by, sizeof(ret->by));
     if (compare->by_samples)
         return ml_error_set(err, -EINVAL,
@@ -433,6 +454,7 @@ int ml_compare_view(const struct ml_compare_input *inputs, const struct ml_compa
 void ml_compare_view_release(struct ml_compare_view *view)
 {
     ml_vec_release(&view->entries);
+    ml_vec_release(&view->moments);
     ml_arena_release(&view->arena);
     *view = (struct ml_compare_view){0};
 }

@@ -22,6 +22,9 @@ struct ml_compare_view_opts {
     enum ml_key by[ML_KEYS]; /* for ML_COMPARE_KEYS */
     size_t by_count;
     struct ml_at at;
+    const struct ml_at *instants;     /* for each run its own instead of `at`; NULL: not so */
+    const char *device;               /* only blocks on it, for ML_COMPARE_KEYS; NULL: all */
+    uint32_t pid;                     /* only blocks of this process, for the same; 0: all */
     size_t top;                       /* entries to list, the largest changes */
     uint64_t min_change_bytes;        /* entries that changed less are ignored */
     const struct ml_level_caps *caps; /* as for the summaries; NULL: none */
@@ -40,12 +43,20 @@ struct ml_compare_entry {
     uint64_t number;               /* of the step */
 };
 
+/* What was live in a run at its instant. */
+struct ml_compare_moment {
+    uint64_t time_ns, bytes, blocks;
+    struct ml_health health;
+};
+
 struct ml_compare_view {
     struct ml_arena arena;
     enum ml_compare_rows rows;
     enum ml_key by[ML_KEYS];
     size_t by_count;
     struct ml_at at;
+    bool of_instants;                         /* the runs are instants of one run */
+    ML_VEC(struct ml_compare_moment) moments; /* in this case, one for each */
     bool by_position; /* the runs share no step number: steps are matched by position */
     ML_VEC(struct ml_compare_entry) entries; /* largest change first; steps and phases in order */
     struct ml_compare_entry rest;            /* the others together, for ML_COMPARE_KEYS */
@@ -69,7 +80,7 @@ void ml_compare_view_release(struct ml_compare_view *view);
 /* Whether the total says more than the peaks that ml_compare has. */
 static inline bool ml_compare_view_has_total(const struct ml_compare_view *view)
 {
-    return view->rows == ML_COMPARE_KEYS && view->at.kind != ML_AT_PEAK;
+    return view->rows == ML_COMPARE_KEYS && (view->of_instants || view->at.kind != ML_AT_PEAK);
 }
 
 #endif

@@ -117,6 +117,32 @@ static int cut_tree(struct cut *c)
     return r;
 }
 
+static size_t depth_of(const struct ml_modules *modules, uint32_t module)
+{
+    size_t depth = 0;
+
+    for (; module != ML_NO_MODULE; module = modules->list.items[module].parent)
+        depth++;
+    return depth;
+}
+
+/* Modules of that depth with all below them, and the own memory of those above. */
+static int cut_at_depth(struct cut *c, size_t depth)
+{
+    const struct ml_modules *modules = &c->sums->modules;
+    int r = sum_up(c);
+
+    for (uint32_t i = 1; r == 0 && i < modules->list.len; i++) {
+        size_t at = depth_of(modules, i);
+        uint64_t bytes = at == depth ? c->all.items[i] : c->sums->own.items[i].bytes;
+
+        if (at <= depth && bytes > 0)
+            r = ml_vec_push(&c->parts, ((struct part){i, at < depth, bytes}));
+    }
+    ml_vec_sort(&c->parts, most_first);
+    return r;
+}
+
 static int first_called_first(const void *a, const void *b)
 {
     const struct part *x = a, *y = b;
@@ -140,10 +166,10 @@ static uint8_t find_band(const struct ml_band_modules *m, uint32_t module)
     return m->has_rest ? ML_BANDS_MAX - 1 : 0;
 }
 
-static int make_bands(struct ml_band_modules *m)
+static int make_bands(struct ml_band_modules *m, size_t depth)
 {
     struct cut cut = {.sums = &m->sums};
-    int r = cut_tree(&cut);
+    int r = depth > 0 ? cut_at_depth(&cut, depth) : cut_tree(&cut);
 
     if (cut.parts.len > MODULE_BANDS)
         cut.parts.len = MODULE_BANDS;
@@ -185,14 +211,14 @@ static void add_all(struct ml_band_modules *m, const struct ml_replay *replay)
 
 /* ---- Interface --------------------------------------------------------- */
 
-int ml_band_modules_init(struct ml_band_modules *m, const struct ml_replay *replay,
+int ml_band_modules_init(struct ml_band_modules *m, const struct ml_replay *replay, size_t depth,
                          struct ml_error *err)
 {
-    const struct ml_snapshot_opts opts = {.at = {.kind = ML_AT_PEAK}};
+    const struct ml_snapshot_opts opts = {.at = {.kind = ML_AT_PEAK}, .pid = replay->only_pid};
     int r = ml_module_sums(replay->trace, &opts, &m->peak, &m->sums, err);
 
     if (r == 0)
-        r = make_bands(m);
+        r = make_bands(m, depth);
     if (r == 0)
         add_all(m, replay);
     return r < 0 ? r : m->error;

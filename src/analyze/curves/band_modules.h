@@ -1,8 +1,8 @@
 /* band_modules.h: the modules that have their own band, and their memory while events are read.
  * Only the bands include it.
  *
- * The bands are a cut through the tree of modules at the peak of the run: the largest module is
- * split repeatedly, as long as nearly all memory still has a band.
+ * The bands are a cut through the tree of modules at the peak of the run: either at a given depth,
+ * or the largest module is split repeatedly, as long as nearly all memory still has a band.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -27,8 +27,9 @@ struct ml_band_modules {
 
 /* Finds the modules at the peak of the trace and counts the live blocks of the replay. A zeroed one
  * may be released.
+ * @depth   see struct ml_bands_opts
  * @return 0 or negative errno */
-int ml_band_modules_init(struct ml_band_modules *m, const struct ml_replay *replay,
+int ml_band_modules_init(struct ml_band_modules *m, const struct ml_replay *replay, size_t depth,
                          struct ml_error *err);
 void ml_band_modules_release(struct ml_band_modules *m);
 

@@ -17,11 +17,6 @@ static bool wants(const struct ml_band_reader *reader, enum ml_bands_by by)
     return reader->wanted >> by & 1;
 }
 
-static const char *only_device(const struct ml_band_reader *reader)
-{
-    return reader->caps ? reader->caps->only_device : NULL;
-}
-
 static bool has_checkpoints(const struct ml_band_reader *reader)
 {
     return reader->checkpoints.list.len > 0;
@@ -121,7 +116,7 @@ static int follow_bytes(struct ml_band_reader *reader, struct ml_error *err)
     int r = 0;
 
     if (wants(reader, ML_BANDS_MODULE))
-        r = ml_band_modules_init(&reader->modules, &reader->replay, err);
+        r = ml_band_modules_init(&reader->modules, &reader->replay, reader->module_depth, err);
     if (wants(reader, ML_BANDS_PROCESS))
         ml_band_processes_count(&reader->processes, &reader->replay);
     if (wants(reader, ML_BANDS_MODULE) || wants(reader, ML_BANDS_PROCESS))
@@ -137,14 +132,19 @@ static int start_at_checkpoint(struct ml_band_reader *reader, uint64_t from_ns)
 {
     const struct ml_checkpoint *from =
         ml_checkpoint_before_time(&reader->checkpoints, from_ns > 0 ? from_ns - 1 : 0);
+    const struct ml_outline *outline =
+        from_ns > 0 ? ml_outline_before_time(&reader->checkpoints, from_ns - 1) : NULL;
     int r = ml_replay_init(&reader->replay, reader->trace);
 
     if (from_ns == 0)
         from = reader->checkpoints.list.items;
-    if (r == 0)
+    if (r == 0 && outline)
+        r = ml_checkpoint_walk_begin_outlined(&reader->walk, &reader->checkpoints, outline,
+                                              &reader->replay);
+    else if (r == 0)
         r = ml_checkpoint_walk_begin(&reader->walk, &reader->checkpoints, from, &reader->replay);
-    if (r == 0 && only_device(reader))
-        ml_replay_narrow(&reader->replay, only_device(reader));
+    if (r == 0 && reader->caps && (reader->caps->only_device || reader->caps->only_pid))
+        ml_replay_narrow(&reader->replay, reader->caps->only_device, reader->caps->only_pid);
     return r;
 }
 
@@ -159,7 +159,7 @@ static int start_at_begin(struct ml_band_reader *reader)
 
 static int add_event(struct ml_band_reader *reader, const struct ml_event *event)
 {
-    int r = ml_checkpoint_walk_on(&reader->walk);
+    int r = ml_checkpoint_walk_on(&reader->walk, event);
 
     if (!ml_replay_may_change(&reader->replay, event))
         return r < 0 ? r : ml_replay_feed(&reader->replay, event);
@@ -187,8 +187,7 @@ static int read_events(struct ml_band_reader *reader, struct ml_error *err)
         ml_cursor_skip(cursor, reader->replay.events);
     while (r == 0 && !is_done(reader) && (n = ml_cursor_next(cursor, &events, err)) > 0)
         for (int i = 0; r == 0 && i < n && !is_done(reader); i++) {
-            if (i + ML_REPLAY_PREFETCH < n)
-                ml_replay_prefetch(&reader->replay, &events[i + ML_REPLAY_PREFETCH]);
+            ml_replay_prefetch(&reader->replay, events, (size_t)i, (size_t)n);
             r = add_event(reader, &events[i]);
         }
     ml_cursor_free(cursor);

@@ -27,6 +27,7 @@ struct ml_band_reader {
     struct ml_replay end;              /* the totals after the last event; without checkpoints
                                           only if processes are wanted */
     bool has_end;
+    size_t module_depth; /* see struct ml_bands_opts; set it before reading */
     struct ml_replay replay;
     struct ml_checkpoint_walk walk;
     struct ml_band_modules modules;

@@ -65,35 +65,42 @@ static int add_column(void *ctx, const struct ml_band_column *column)
 
 /* ---- The analysis ------------------------------------------------------------ */
 
-static int try_reading(const struct ml_trace *trace, enum ml_bands_by by,
-                       const struct ml_level_caps *caps, const struct ml_columns *columns,
-                       bool from_start, struct ml_bands *ret, struct ml_error *err)
+/* What is read: the device and the process are in the caps. */
+struct wanted {
+    enum ml_bands_by by;
+    size_t depth;
+    const struct ml_level_caps *caps;
+};
+
+static int try_reading(const struct ml_trace *trace, const struct wanted *wanted,
+                       const struct ml_columns *columns, bool from_start, struct ml_bands *ret,
+                       struct ml_error *err)
 {
     struct ml_band_reader reader;
     int r;
 
-    ml_bands_begin(trace, by, columns, ret);
-    r = ml_band_reader_begin(&reader, trace, caps, 1u << by, from_start, err);
+    ml_bands_begin(trace, wanted->by, columns, ret);
+    r = ml_band_reader_begin(&reader, trace, wanted->caps, 1u << wanted->by, from_start, err);
+    reader.module_depth = wanted->depth;
     if (r == 0)
         r = ml_band_reader_read(&reader, columns, add_column, ret, err);
     if (r == 0) {
         ret->total.health = ml_band_reader_health(&reader);
-        r = ml_band_reader_name(&reader, by, ret);
+        r = ml_band_reader_name(&reader, wanted->by, ret);
     }
     ml_band_reader_release(&reader);
     return r;
 }
 
-static int read_bands(const struct ml_trace *trace, enum ml_bands_by by,
-                      const struct ml_level_caps *caps, const struct ml_columns *columns,
-                      struct ml_bands *ret, struct ml_error *err)
+static int read_bands(const struct ml_trace *trace, const struct wanted *wanted,
+                      const struct ml_columns *columns, struct ml_bands *ret, struct ml_error *err)
 {
-    int r = try_reading(trace, by, caps, columns, false, ret, err);
+    int r = try_reading(trace, wanted, columns, false, ret, err);
 
     if (r == -EBADMSG && ml_trace_checkpoints(trace)) {
         ml_bands_release(ret);
         *err = (struct ml_error){0};
-        r = try_reading(trace, by, caps, columns, true, ret, err);
+        r = try_reading(trace, wanted, columns, true, ret, err);
     }
     if (r < 0 && err->text[0] == '\0')
         ml_error_set(err, r, "out of memory");
@@ -128,16 +135,17 @@ int ml_bands(const struct ml_trace *trace, enum ml_bands_by by, const struct ml_
         .count = opts->buckets,
     };
 
-    return read_bands(trace, by, opts->caps, &columns, ret, err);
+    return read_bands(trace, &(struct wanted){by, opts->module_depth, opts->caps}, &columns, ret,
+                      err);
 }
 
-int ml_bands_of_columns(const struct ml_trace *trace, enum ml_bands_by by, const char *device,
+int ml_bands_of_columns(const struct ml_trace *trace, const struct ml_bands_opts *opts,
                         const struct ml_columns *columns, struct ml_bands *ret,
                         struct ml_error *err)
 {
-    const struct ml_level_caps caps = {.only_device = device};
+    const struct ml_level_caps caps = {.only_device = opts->device, .only_pid = opts->pid};
 
-    return read_bands(trace, by, &caps, columns, ret, err);
+    return read_bands(trace, &(struct wanted){opts->by, opts->depth, &caps}, columns, ret, err);
 }
 
 void ml_bands_release(struct ml_bands *bands)

@@ -23,6 +23,17 @@ enum ml_bands_by {
     ML_BANDS_BY_COUNT,
 };
 
+/* What the bands show. */
+struct ml_bands_opts {
+    enum ml_bands_by by;
+    /* By module: 1 for the outermost modules, each with all below it, 2 for those one level below,
+     * and so on; a module above has a band of its own memory. 0: the largest modules are split as
+     * long as few bands show nearly all memory. */
+    size_t depth;
+    const char *device; /* counts only this one; NULL: all */
+    uint32_t pid;       /* counts only this process; 0: all */
+};
+
 struct ml_band {
     const char *name;     /* of a category as in reports; "" for memory without a module */
     bool rest;            /* all others together */
@@ -60,9 +71,8 @@ struct ml_bands {
 int ml_bands(const struct ml_trace *trace, enum ml_bands_by by, const struct ml_timeline_opts *opts,
              struct ml_bands *ret, struct ml_error *err);
 
-/* The same for given columns.
- * @device  counts only this one; NULL: all */
-int ml_bands_of_columns(const struct ml_trace *trace, enum ml_bands_by by, const char *device,
+/* The same for given columns. */
+int ml_bands_of_columns(const struct ml_trace *trace, const struct ml_bands_opts *opts,
                         const struct ml_columns *columns, struct ml_bands *ret,
                         struct ml_error *err);
 void ml_bands_release(struct ml_bands *bands);

@@ -12,7 +12,9 @@ static bool goes_before(const struct ml_candidate *a, const struct ml_candidate 
         return a->weight < b->weight;
     if (a->life_ns != b->life_ns)
         return a->life_ns < b->life_ns;
-    return a->ordinal > b->ordinal;
+    if (a->allocation.time_ns != b->allocation.time_ns)
+        return a->allocation.time_ns > b->allocation.time_ns;
+    return a->allocation.addr > b->allocation.addr;
 }
 
 static void sink(struct ml_heaviest *h, size_t at)
@@ -100,7 +102,7 @@ int ml_neighbours_offer(struct ml_neighbours *near, const struct ml_trace *trace
     return 0;
 }
 
-const struct ml_neighbourhood *ml_neighbours_found(const struct ml_neighbours *near)
+struct ml_neighbourhood *ml_neighbours_found(const struct ml_neighbours *near)
 {
     for (size_t i = 0; i < near->list.len; i++)
         if (near->list.items[i].has_at)

@@ -12,7 +12,7 @@
 struct ml_candidate {
     struct ml_allocation allocation;
     double weight; /* the heaviest are kept */
-    uint64_t ordinal, life_ns;
+    uint64_t life_ns;
 };
 
 /* Start with `top`, and zeroes otherwise. */
@@ -21,7 +21,8 @@ struct ml_heaviest {
     ML_VEC(struct ml_candidate) list; /* a heap whose first entry is the next to drop */
 };
 
-/* Of equal weight, those that lived longest are kept, then those allocated first.
+/* Of equal weight, those that lived longest are kept, then those allocated first, then those with
+ * the lower address.
  * @ret_dropped  the candidate itself, the one whose place it took, or, if it returns false, none
  * @return 1: one was dropped; 0; or -ENOMEM */
 int ml_heaviest_offer(struct ml_heaviest *heaviest, const struct ml_candidate *one,
@@ -47,7 +48,7 @@ int ml_neighbours_offer(struct ml_neighbours *near, const struct ml_trace *trace
                         const struct ml_candidate *one);
 
 /* The first with a block at the address; NULL: there is none. */
-const struct ml_neighbourhood *ml_neighbours_found(const struct ml_neighbours *near);
+struct ml_neighbourhood *ml_neighbours_found(const struct ml_neighbours *near);
 void ml_neighbours_release(struct ml_neighbours *near);
 
 #endif

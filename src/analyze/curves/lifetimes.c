@@ -8,12 +8,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "asking_frame.h"
 #include "allocations.h"
 #include "block_choice.h"
 #include "block_columns.h"
 #include "breakdown_keys.h"
 #include "samples.h"
 #include "modules.h"
+#include "near_blocks.h"
 #include "stack_owner.h"
 
 #define OWNER_ROOM 128
@@ -29,16 +31,23 @@ struct search {
 
 /* ---- Choosing blocks ----------------------------------------------------- */
 
+/* The memory of a process ends with it, as in all sums of live memory. */
 static uint64_t end_of(const struct ml_lifetimes *of, const struct ml_allocation *a)
 {
     /* A damaged file may be out of order. */
-    return ml_max_u64(a->ended ? a->end_ns : of->duration_ns, a->time_ns);
+    return ml_max_u64(ml_min_u64(a->gone_ns, of->duration_ns), a->time_ns);
+}
+
+/* The end of a run is the last moment of a process; its blocks are still live then. */
+static bool is_gone(const struct ml_allocation *a, uint64_t time_ns)
+{
+    return a->ended ? a->end_ns <= time_ns : a->gone_ns < time_ns;
 }
 
 static bool is_live(const struct search *s, const struct ml_allocation *a)
 {
     if (s->opts->one_moment)
-        return a->time_ns <= s->found->from_ns && (!a->ended || a->end_ns > s->found->from_ns);
+        return a->time_ns <= s->found->from_ns && !is_gone(a, s->found->from_ns);
     return a->time_ns <= s->found->to_ns && end_of(s->found, a) >= s->found->from_ns;
 }
 
@@ -82,10 +91,9 @@ static void leave_out(struct search *s, const struct ml_allocation *a)
 
 static int consider(struct search *s, const struct ml_allocation *a)
 {
-    struct ml_candidate dropped, one = {.allocation = *a,
-                                        .weight = weight_of(s, a),
-                                        .ordinal = s->found->blocks,
-                                        .life_ns = end_of(s->found, a) - a->time_ns};
+    uint64_t last_ns = ml_max_u64(ml_min_u64(end_of(s->found, a), s->found->to_ns), a->time_ns);
+    struct ml_candidate dropped,
+        one = {.allocation = *a, .weight = weight_of(s, a), .life_ns = last_ns - a->time_ns};
     int r = 0;
 
     s->found->blocks++;
@@ -99,7 +107,7 @@ static int consider(struct search *s, const struct ml_allocation *a)
     return r < 0 ? r : 0;
 }
 
-static int choose(struct search *s, struct ml_error *err)
+static int choose_all(struct search *s, struct ml_error *err)
 {
     const struct ml_allocation *batch;
     struct ml_allocations *all = NULL;
@@ -113,6 +121,71 @@ static int choose(struct search *s, struct ml_error *err)
         s->found->health = ml_allocations_health(all);
     ml_allocations_free(all);
     return r < 0 ? r : n;
+}
+
+/* ---- From checkpoints ------------------------------------------------------ */
+
+static int consider_near(void *ctx, const struct ml_allocation *a)
+{
+    struct search *s = ctx;
+
+    return is_wanted(s, a) ? consider(s, a) : 0;
+}
+
+typedef ML_VEC(struct ml_allocation *) allocation_list;
+
+static int list_chosen(struct search *s, allocation_list *ret)
+{
+    struct ml_neighbourhood *found = ml_neighbours_found(&s->near);
+    int r = 0;
+
+    for (size_t i = 0; r == 0 && i < s->heaviest.list.len; i++)
+        r = ml_vec_push(ret, &s->heaviest.list.items[i].allocation);
+    if (r == 0 && found && found->has_below)
+        r = ml_vec_push(ret, &found->below.allocation);
+    if (r == 0 && found)
+        r = ml_vec_push(ret, &found->at.allocation);
+    if (r == 0 && found && found->has_above)
+        r = ml_vec_push(ret, &found->above.allocation);
+    return r;
+}
+
+/* A picture shows nothing of what lies outside its window. */
+static int complete(struct search *s, const struct ml_near_blocks *near, struct ml_error *err)
+{
+    allocation_list list = {0};
+    int r = s->opts->columns ? 0 : list_chosen(s, &list);
+
+    if (r == 0)
+        r = ml_near_blocks_complete(near, list.items, list.len, err);
+    ml_vec_release(&list);
+    return r;
+}
+
+static bool may_choose_near(const struct search *s)
+{
+    const struct ml_lifetimes_opts *opts = s->opts;
+
+    return ml_trace_checkpoints(s->trace) &&
+           (s->found->from_ns > 0 || s->found->to_ns < s->found->duration_ns) &&
+           (opts->columns || opts->near || opts->top <= ML_NEAR_COMPLETE_MAX);
+}
+
+/* @return 0, -ENOENT if the whole trace must be read, or another negative errno */
+static int choose_near(struct search *s, struct ml_error *err)
+{
+    struct ml_near_blocks near = {0};
+    int r = may_choose_near(s)
+                ? ml_near_blocks_open(&near, s->trace, s->found->from_ns, s->found->to_ns, err)
+                : -ENOENT;
+
+    if (r == 0)
+        r = ml_near_blocks_each(&near, consider_near, s, err);
+    if (r == 0)
+        r = complete(s, &near, err);
+    s->found->health = near.health;
+    ml_near_blocks_release(&near);
+    return r;
 }
 
 /* ---- Describing them ----------------------------------------------------- */
@@ -131,6 +204,7 @@ static int describe(const struct search *s, struct ml_modules *modules,
 {
     const struct ml_allocation *a = &chosen->allocation;
     const struct ml_block block = {.scope = a->scope, .label = a->label, .category = a->category};
+    bool outlives = s->opts->columns && end_of(s->found, a) > s->found->to_ns;
     struct ml_arena *arena = &s->found->arena;
     int64_t module = ml_modules_of(modules, &block);
     char room[OWNER_ROOM];
@@ -140,8 +214,7 @@ static int describe(const struct search *s, struct ml_modules *modules,
         .bytes = a->size,
         .requested_bytes = a->requested,
         .begin_ns = a->time_ns,
-        .end_ns = end_of(s->found, a),
-        .ordinal = chosen->ordinal,
+        .end_ns = outlives ? s->found->to_ns : end_of(s->found, a),
         .stream = a->stream,
         .space = a->space,
         .thread = a->thread,
@@ -149,7 +222,7 @@ static int describe(const struct search *s, struct ml_modules *modules,
         .stack = a->stack,
         .phase = a->phase,
         .category = a->category,
-        .ended = a->ended,
+        .ended = a->ended && !outlives,
         .has_stream = a->has_stream,
     };
 
@@ -158,9 +231,11 @@ static int describe(const struct search *s, struct ml_modules *modules,
     one.label = a->label ? copy_string(s->trace, a->label, arena) : "";
     one.module = ml_module_title(modules, (uint32_t)module, arena);
     one.line = ml_line_text(s->trace, (uint32_t)ml_own_line(s->trace, a->stack), arena);
+    one.function =
+        ml_function_text(s->trace, (uint32_t)ml_asking_function(s->trace, a->stack), arena);
     one.owner = ml_arena_dup(arena, owner, strlen(owner));
     one.device = copy_string(s->trace, ml_trace_space(s->trace, a->space)->device, arena);
-    if (!one.label || !one.module || !one.line || !one.owner || !one.device)
+    if (!one.label || !one.module || !one.line || !one.function || !one.owner || !one.device)
         return -ENOMEM;
     return ml_vec_push(&s->found->list, one);
 }
@@ -171,7 +246,7 @@ static int earliest_first(const void *a, const void *b)
 
     if (x->begin_ns != y->begin_ns)
         return x->begin_ns < y->begin_ns ? -1 : 1;
-    return x->ordinal < y->ordinal ? -1 : x->ordinal > y->ordinal;
+    return x->addr < y->addr ? -1 : x->addr > y->addr;
 }
 
 static int describe_near(const struct search *s, struct ml_modules *modules)
@@ -214,36 +289,59 @@ static int add_up_rest(struct search *s)
 
 /* ---- The whole ------------------------------------------------------------- */
 
-int ml_lifetimes(const struct ml_trace *trace, const struct ml_lifetimes_opts *opts,
-                 struct ml_lifetimes *ret, struct ml_error *err)
+static void release_choice(struct search *s)
 {
-    struct search s = {.trace = trace,
-                       .opts = opts,
-                       .found = ret,
-                       .heaviest = {.top = opts->top},
-                       .near = {.addr = opts->near ? *opts->near : 0}};
-    uint64_t run_ns = ml_trace_info(trace)->end_ns;
-    int r = 0;
+    ml_heaviest_release(&s->heaviest);
+    ml_neighbours_release(&s->near);
+    ml_block_columns_release(&s->rest);
+}
+
+static int begin_choice(struct search *s, struct ml_lifetimes *ret)
+{
+    const struct ml_lifetimes_opts *opts = s->opts;
+    uint64_t run_ns = ml_trace_info(s->trace)->end_ns;
 
     *ret = (struct ml_lifetimes){
         .duration_ns = run_ns,
         .from_ns = opts->from_ns,
         .to_ns = opts->to_ns && opts->to_ns < run_ns ? opts->to_ns : run_ns,
     };
-    if (opts->columns)
-        r = ml_block_columns_init(&s.rest, ret->from_ns, ml_max_u64(ret->to_ns, ret->from_ns + 1),
-                                  opts->columns);
+    s->found = ret;
+    s->heaviest = (struct ml_heaviest){.top = opts->top};
+    s->near = (struct ml_neighbours){.addr = opts->near ? *opts->near : 0};
+    return opts->columns
+               ? ml_block_columns_init(&s->rest, ret->from_ns,
+                                       ml_max_u64(ret->to_ns, ret->from_ns + 1), opts->columns)
+               : 0;
+}
+
+static int choose(struct search *s, struct ml_lifetimes *ret, struct ml_error *err)
+{
+    int r = begin_choice(s, ret);
+
     if (r == 0)
-        r = choose(&s, err);
+        r = choose_near(s, err);
+    if (r != -ENOENT)
+        return r;
+    *err = (struct ml_error){0};
+    release_choice(s);
+    r = begin_choice(s, ret);
+    return r < 0 ? r : choose_all(s, err);
+}
+
+int ml_lifetimes(const struct ml_trace *trace, const struct ml_lifetimes_opts *opts,
+                 struct ml_lifetimes *ret, struct ml_error *err)
+{
+    struct search s = {.trace = trace, .opts = opts};
+    int r = choose(&s, ret, err);
+
     if (r == 0)
         r = describe_chosen(&s);
     if (r == 0)
         r = add_up_rest(&s);
     if (r < 0 && err->text[0] == '\0')
         ml_error_set(err, r, "out of memory");
-    ml_heaviest_release(&s.heaviest);
-    ml_neighbours_release(&s.near);
-    ml_block_columns_release(&s.rest);
+    release_choice(&s);
     return r;
 }
 

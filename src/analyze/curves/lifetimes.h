@@ -11,14 +11,14 @@
 #include "vec.h"
 
 struct ml_lifetime {
-    const char *label;  /* "" for none */
-    const char *module; /* "GPT > encoder.0"; "" for none */
-    const char *line;   /* of the program's own Python code; "" for none */
+    const char *label;    /* "" for none */
+    const char *module;   /* "GPT > encoder.0"; "" for none */
+    const char *line;     /* of the program's own Python code; "" for none */
+    const char *function; /* that made the request; "" for none */
     const char *owner; /* the library or program that made the request, "unknown" (stack_owner.h) */
     const char *device;
     uint64_t addr, bytes, requested_bytes;
-    uint64_t begin_ns, end_ns; /* the end of the run if it was not freed */
-    uint64_t ordinal;          /* in the order of ml_allocations */
+    uint64_t begin_ns, end_ns; /* not freed: the end of its process, or of the run */
     uint64_t stream;
     uint32_t space, thread, scope, stack, phase; /* numbers of definitions in the trace */
     uint8_t category;
@@ -32,14 +32,16 @@ struct ml_lifetimes {
     uint64_t duration_ns;    /* of the run */
     uint64_t blocks;         /* all counted allocations */
     uint64_t bytes;
-    ML_VEC(struct ml_lifetime) list; /* by start; neighbours by address */
-    uint64_t rest_blocks;            /* those that are not listed */
+    /* By start; neighbours by address. With columns, a block that outlives the window ends with it,
+     * not freed. */
+    ML_VEC(struct ml_lifetime) list;
+    uint64_t rest_blocks; /* those that are not listed */
     uint64_t rest_bytes;
     ML_VEC(uint64_t) rest_columns; /* their mean bytes in each column */
 };
 
 struct ml_lifetimes_opts {
-    size_t top;              /* among blocks of equal size the longest-lived */
+    size_t top; /* among blocks of equal size those that lived longest by the window's end */
     uint64_t from_ns, to_ns; /* only blocks that were live in this window; 0: to the end */
     bool one_moment;         /* only blocks that were live at `from_ns` */
     const char *device;      /* only blocks on it; NULL: all */
@@ -51,7 +53,8 @@ struct ml_lifetimes_opts {
     const uint64_t *near; /* only the block at this address, and those beside it at `from_ns` */
 };
 
-/* @ret    to be released, after a failure too
+/* Reads a part of the trace only, if it has checkpoints and a window is asked for.
+ * @ret    to be released, after a failure too
  * @return 0 or negative errno */
 int ml_lifetimes(const struct ml_trace *trace, const struct ml_lifetimes_opts *opts,
                  struct ml_lifetimes *ret, struct ml_error *err);

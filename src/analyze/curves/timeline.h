@@ -14,6 +14,7 @@ struct ml_timeline_opts {
     uint64_t from_ns;                 /* start of the first bucket */
     uint64_t span_ns;                 /* total time of the buckets; 0: to the end of the run */
     const struct ml_level_caps *caps; /* NULL: none */
+    size_t module_depth;              /* of bands by module, see bands.h */
 };
 
 struct ml_timeline_bucket {

@@ -22,7 +22,8 @@
 /* Numbers are those of the trace's definitions. */
 struct ml_allocation {
     uint64_t time_ns;
-    uint64_t end_ns; /* if it ended */
+    uint64_t end_ns;  /* if it ended */
+    uint64_t gone_ns; /* when it ended, or else its process; UINT64_MAX: neither did */
     uint64_t addr;
     uint64_t size;      /* at its allocation */
     uint64_t requested; /* by the program; the same if unknown */

@@ -79,6 +79,28 @@ static void find_bytes(struct reader *r)
     r->view.bytes = own ? event->size : r->freed.size;
 }
 
+/* Whether memory of the device was taken, freed, named, refused or sampled. */
+static bool is_on_device(const struct reader *r)
+{
+    const struct ml_event_view *v = &r->view;
+    const char *sampled;
+
+    if (v->has_space)
+        return ml_device_is(v->device, r->opts->device);
+    if (v->event->kind != ML_SAMPLE)
+        return false;
+    sampled = ml_trace_string(r->replay.trace, (uint32_t)v->event->args[0], NULL);
+    return ml_device_is(sampled, r->opts->device);
+}
+
+static bool is_of_process(const struct reader *r)
+{
+    const struct ml_trace *trace = r->replay.trace;
+    uint32_t process = ml_trace_thread(trace, r->view.event->thread)->process;
+
+    return r->view.has_thread && ml_trace_process(trace, process)->pid == r->opts->pid;
+}
+
 static bool fits(const struct reader *r)
 {
     const struct ml_events_opts *o = r->opts;
@@ -91,6 +113,8 @@ static bool fits(const struct reader *r)
     if (o->by_size && (!v->has_bytes || v->bytes < o->min_bytes || v->bytes > o->max_bytes))
         return false;
     if (o->space && (!v->has_space || !r->space_fits))
+        return false;
+    if ((o->device && !is_on_device(r)) || (o->pid && !is_of_process(r)))
         return false;
     return r->scope_fits;
 }

@@ -18,6 +18,8 @@ struct ml_events_opts {
     uint64_t from_ns, to_ns; /* both included */
     const char *scope;       /* part of the scope's path; NULL: any */
     const char *space;       /* part of "device/level/name"; NULL: any */
+    const char *device;      /* as in ml_device_is: only events of memory there; NULL: any */
+    uint32_t pid;            /* only events of threads of this process; 0: any */
     bool by_size;            /* only events with a size, from min_bytes to max_bytes */
     uint64_t min_bytes, max_bytes;
     uint32_t kinds;          /* bit per enum ml_kind; 0: all */

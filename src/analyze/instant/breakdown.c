@@ -55,7 +55,7 @@ static int add(struct sums *s, const struct ml_block *block)
     }
     s->from_libc &= s->replay->spaces.items[block->space].from_libc;
     s->list.items[group].bytes += block->size;
-    s->list.items[group].blocks++;
+    s->list.items[group].blocks += ml_replay_count(s->replay, block);
     return 0;
 }
 
@@ -144,7 +144,7 @@ int ml_breakdown(const struct ml_trace *trace, const struct ml_breakdown_opts *o
     int r;
 
     *ret = (struct ml_breakdown){0};
-    r = ml_snapshot(trace, &opts->snapshot, &ret->at, &replay, err);
+    r = ml_snapshot_sums(trace, &opts->snapshot, &ret->at, &replay, err);
     if (r == 0) {
         r = ml_breakdown_of(&replay, opts, ret);
         if (r < 0)

@@ -13,6 +13,7 @@
 
 #include "checkpoints.h"
 #include "killed_setting.h"
+#include "leftovers.h"
 #include "memledger/memledger.h"
 #include "step_track.h"
 #include "samples.h"
@@ -26,7 +27,7 @@ struct scan {
     struct ml_moment moment;   /* the best so far */
     uint64_t best_bytes;       /* live bytes there, for a peak */
     struct ml_moment before;   /* the event before this one */
-    struct ml_moment last_end; /* before the latest end of a process; event 0: none has ended */
+    struct ml_moment last_end; /* before the program's end; event 0: no process has ended */
     uint64_t ooms;
     uint64_t refused_bytes; /* by the requested refusal */
     struct ml_step_track track;
@@ -41,6 +42,13 @@ static uint64_t live_bytes(const struct scan *s)
     return (size_t)s->device < s->replay.devices.len
                ? s->replay.devices.items[s->device].bytes.live_bytes
                : 0;
+}
+
+static bool program_has_memory(const struct scan *s)
+{
+    uint64_t end_ns = ml_trace_info(s->replay.trace)->end_ns;
+
+    return ml_replay_program_has_memory(&s->replay, s->device, end_ns);
 }
 
 static void choose(struct scan *s, struct ml_moment moment)
@@ -87,7 +95,7 @@ static void on_mark(struct scan *s, const struct ml_event *event)
 
 static void on_process_end(struct scan *s, const struct ml_event *event)
 {
-    if (ml_replay_had_memory(&s->replay, (uint32_t)event->args[0], s->device))
+    if (ml_replay_ends_program(&s->replay, event, s->device))
         s->last_end = s->before;
     on_mark(s, event);
 }
@@ -178,8 +186,10 @@ static int read_to_time(struct scan *s, const struct ml_checkpoints *checkpoints
     int n = 0, r = ml_cursor_open(s->replay.trace, 0, s->at->time_ns, &cursor, err);
 
     s->moment = from->at;
+    s->moment.event =
+        ml_max_u64(from->at.event, ml_trace_events_by(s->replay.trace, s->at->time_ns));
     if (r == 0)
-        ml_cursor_skip(cursor, from->at.event);
+        ml_cursor_skip(cursor, s->moment.event);
     while (r == 0 && (n = ml_cursor_next(cursor, &events, err)) > 0)
         s->moment.event += (uint64_t)n;
     ml_cursor_free(cursor);
@@ -216,8 +226,8 @@ static bool needs_no_scan(const struct scan *s)
 {
     switch (s->at->kind) {
     case ML_AT_PEAK: return s->device < 0;
-    case ML_AT_END: return s->device < 0 || live_bytes(s) > 0;
-    case ML_AT_TIME: return !is_after_end(s) || s->device < 0 || live_bytes(s) > 0;
+    case ML_AT_END: return s->device < 0 || program_has_memory(s);
+    case ML_AT_TIME: return !is_after_end(s) || s->device < 0 || program_has_memory(s);
     case ML_AT_STEP_END: return true;
     case ML_AT_STEP:
     case ML_AT_OOM: return s->device < 0;
@@ -247,10 +257,11 @@ static int use_checkpoints(struct scan *s, struct ml_error *err)
     return r == -EBADMSG ? -ENOENT : r;
 }
 
-/* If memory is still live, the last event; else the event before the last process ended. */
+/* If memory is still live, the last event; else the event before the program's last process
+ * ended. */
 static struct ml_moment end_of(const struct scan *s)
 {
-    return live_bytes(s) > 0 || s->last_end.event == 0 ? s->before : s->last_end;
+    return program_has_memory(s) || s->last_end.event == 0 ? s->before : s->last_end;
 }
 
 /* ---- The requested instant --------------------------------------------- */

@@ -23,10 +23,11 @@ uint64_t ml_holding_rest(const struct ml_holding *holding, unsigned shown)
     return bytes;
 }
 
-static int add_block(struct ml_module_sums *sums, const struct ml_block *block)
+static int add_block(struct ml_module_sums *sums, const struct ml_replay *replay,
+                     const struct ml_block *block)
 {
     int64_t module = ml_modules_of(&sums->modules, block);
-    struct ml_holding one = {.bytes = block->size, .blocks = 1};
+    struct ml_holding one = {.bytes = block->size, .blocks = ml_replay_count(replay, block)};
 
     if (module < 0)
         return -ENOMEM;
@@ -46,7 +47,7 @@ static int add_blocks(struct ml_module_sums *sums, const struct ml_snapshot *at,
     for (size_t i = 0; r == 0 && i < sums->modules.list.len; i++)
         r = ml_vec_push(&sums->own, (struct ml_holding){0});
     while (r == 0 && (block = ml_snapshot_next(at, replay, &cursor)))
-        r = add_block(sums, block);
+        r = add_block(sums, replay, block);
     return r;
 }
 
@@ -54,7 +55,7 @@ int ml_module_sums(const struct ml_trace *trace, const struct ml_snapshot_opts *
                    struct ml_snapshot *ret_at, struct ml_module_sums *ret, struct ml_error *err)
 {
     struct ml_replay replay;
-    int r = ml_snapshot(trace, opts, ret_at, &replay, err);
+    int r = ml_snapshot_sums(trace, opts, ret_at, &replay, err);
 
     *ret = (struct ml_module_sums){0};
     if (r == 0) {

@@ -49,7 +49,7 @@ static int add_live(struct ml_sites *sites, const struct ml_replay *replay)
         if (!site)
             return -ENOMEM;
         site->live_bytes += block->size;
-        site->live_blocks++;
+        site->live_blocks += ml_replay_count(replay, block);
     }
     return 0;
 }
@@ -97,7 +97,7 @@ int ml_sites(const struct ml_trace *trace, const struct ml_sites_opts *opts, str
     int r;
 
     *ret = (struct ml_sites){0};
-    r = ml_snapshot(trace, &opts->snapshot, &ret->at, &replay, err);
+    r = ml_snapshot_sums(trace, &opts->snapshot, &ret->at, &replay, err);
     if (r == 0)
         r = ml_modules_init(&ret->modules, trace);
     if (r == 0)

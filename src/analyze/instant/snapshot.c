@@ -7,8 +7,9 @@
 #include <errno.h>
 #include <string.h>
 
-#include "checkpoints.h"
+#include "checkpoint_walk.h"
 #include "classify.h"
+#include "narrow.h"
 
 static const char *copy_setting(const struct ml_trace *trace, const char *key,
                                 struct ml_arena *arena)
@@ -38,7 +39,7 @@ static void count(const struct ml_replay *replay, struct ml_snapshot *ret)
 
     while ((block = ml_snapshot_next(ret, replay, &cursor))) {
         ret->bytes += block->size;
-        ret->blocks++;
+        ret->blocks += ml_replay_count(replay, block);
         if (replay->spaces.items[block->space].device == files)
             ret->file_bytes += block->size;
     }
@@ -111,6 +112,39 @@ static int freeze_from_checkpoint(const struct ml_trace *trace, const struct ml_
     return r;
 }
 
+/* An outline knows the labels up to the instant, not later ones.
+ * @return as freeze_from_checkpoint */
+static int freeze_from_outline(const struct ml_trace *trace, const struct ml_snapshot_opts *opts,
+                               struct ml_snapshot *ret, struct ml_replay *ret_replay,
+                               struct ml_error *err)
+{
+    uint64_t event = ret->instant.event;
+    const struct ml_outline *outline = NULL;
+    struct ml_checkpoint_walk walk = {0};
+    struct ml_checkpoints checkpoints;
+    int r = ml_checkpoints_open(trace, &checkpoints);
+
+    if (r == 0 && ret->instant.last_label_event <= event)
+        outline = ml_outline_before_event(&checkpoints, event);
+    if (r == 0 && !outline)
+        r = -ENOENT;
+    if (r == 0)
+        r = begin_table(trace, opts, ret, ret_replay, err);
+    if (r == 0)
+        r = ml_checkpoint_walk_begin_outlined(&walk, &checkpoints, outline, ret_replay);
+    if (r == 0)
+        r = ml_checkpoint_walk_to(&walk, event, err);
+    ml_checkpoint_walk_release(&walk);
+    if (r == -EBADMSG)
+        r = -ENOENT;
+    if (r == -ENOENT)
+        ml_replay_release(ret_replay);
+    if (r == 0)
+        count(ret_replay, ret);
+    ml_checkpoints_release(&checkpoints);
+    return r;
+}
+
 void ml_snapshot_begin(const struct ml_trace *trace, struct ml_snapshot *ret)
 {
     *ret = (struct ml_snapshot){.start_wall_ns = ml_trace_info(trace)->start_wall_ns,
@@ -119,36 +153,45 @@ void ml_snapshot_begin(const struct ml_trace *trace, struct ml_snapshot *ret)
     ret->host = copy_setting(trace, "host", &ret->arena);
 }
 
-static int check_process(const struct ml_trace *trace, uint32_t pid, struct ml_error *err)
+int ml_snapshot_choose_process(struct ml_snapshot *snapshot, const struct ml_trace *trace,
+                               uint32_t pid, struct ml_error *err)
 {
-    for (uint32_t i = 0; pid && i < ml_trace_processes(trace); i++)
-        if (ml_trace_process(trace, i)->pid == pid)
-            return 0;
-    return pid ? ml_error_set(err, -ENOENT,
-                              "there is no process %u in this trace; memledger summary lists them",
-                              pid)
-               : 0;
+    snapshot->pid = pid;
+    return ml_check_process(trace, pid, err);
 }
 
-int ml_snapshot(const struct ml_trace *trace, const struct ml_snapshot_opts *opts,
+static int take(const struct ml_trace *trace, const struct ml_snapshot_opts *opts, bool sums,
                 struct ml_snapshot *ret, struct ml_replay *ret_replay, struct ml_error *err)
 {
     int r;
 
     ml_snapshot_begin(trace, ret);
-    ret->pid = opts->pid;
     *ret_replay = (struct ml_replay){0};
-    r = check_process(trace, opts->pid, err);
+    r = ml_snapshot_choose_process(ret, trace, opts->pid, err);
     if (r == 0)
         r = ml_instant_find_capped(trace, &opts->at, opts->device, opts->caps, &ret->instant, err);
     if (r < 0)
         return r;
-    r = opts->caps ? -ENOENT : freeze_from_checkpoint(trace, opts, ret, ret_replay, err);
+    r = sums && !opts->caps ? freeze_from_outline(trace, opts, ret, ret_replay, err) : -ENOENT;
+    if (r == -ENOENT && !opts->caps)
+        r = freeze_from_checkpoint(trace, opts, ret, ret_replay, err);
     if (r == -ENOENT)
         r = freeze_from_start(trace, opts, ret, ret_replay, err);
     if (r < 0 && err->text[0] == '\0')
         ml_error_set(err, r, "out of memory");
     return r;
+}
+
+int ml_snapshot(const struct ml_trace *trace, const struct ml_snapshot_opts *opts,
+                struct ml_snapshot *ret, struct ml_replay *ret_replay, struct ml_error *err)
+{
+    return take(trace, opts, false, ret, ret_replay, err);
+}
+
+int ml_snapshot_sums(const struct ml_trace *trace, const struct ml_snapshot_opts *opts,
+                     struct ml_snapshot *ret, struct ml_replay *ret_replay, struct ml_error *err)
+{
+    return take(trace, opts, true, ret, ret_replay, err);
 }
 
 int ml_snapshot_narrow(struct ml_snapshot *snapshot, const struct ml_replay *replay,
@@ -171,8 +214,8 @@ void ml_snapshot_release(struct ml_snapshot *snapshot)
     *snapshot = (struct ml_snapshot){0};
 }
 
-static bool is_in(const struct ml_snapshot *snapshot, const struct ml_replay *replay,
-                  const struct ml_block *block)
+bool ml_snapshot_has(const struct ml_snapshot *snapshot, const struct ml_replay *replay,
+                     const struct ml_block *block)
 {
     const struct ml_replay_space *space = &replay->spaces.items[block->space];
     uint32_t process;
@@ -191,7 +234,7 @@ const struct ml_block *ml_snapshot_next(const struct ml_snapshot *snapshot,
     const struct ml_block *block;
 
     while ((block = ml_replay_next(replay, false, cursor)))
-        if (is_in(snapshot, replay, block))
+        if (ml_snapshot_has(snapshot, replay, block))
             return block;
     return NULL;
 }

@@ -40,9 +40,19 @@ struct ml_snapshot {
 int ml_snapshot(const struct ml_trace *trace, const struct ml_snapshot_opts *opts,
                 struct ml_snapshot *ret, struct ml_replay *ret_replay, struct ml_error *err);
 
+/* The same for a report that only adds blocks up. If the trace has outlines (outline.h), most
+ * blocks come as groups: see ml_replay_count. */
+int ml_snapshot_sums(const struct ml_trace *trace, const struct ml_snapshot_opts *opts,
+                     struct ml_snapshot *ret, struct ml_replay *ret_replay, struct ml_error *err);
+
 /* The facts for a report on a whole run: the command, when it ran and where.
  * @ret    to be released */
 void ml_snapshot_begin(const struct ml_trace *trace, struct ml_snapshot *ret);
+
+/* Restricts a snapshot to the blocks of one process; 0: all.
+ * @return 0, or -ENOENT without such a process */
+int ml_snapshot_choose_process(struct ml_snapshot *snapshot, const struct ml_trace *trace,
+                               uint32_t pid, struct ml_error *err);
 
 /* Restricts a snapshot of all devices to one, by its full name. It becomes empty if nothing was
  * recorded for that device.
@@ -50,6 +60,10 @@ void ml_snapshot_begin(const struct ml_trace *trace, struct ml_snapshot *ret);
 int ml_snapshot_narrow(struct ml_snapshot *snapshot, const struct ml_replay *replay,
                        const char *device);
 void ml_snapshot_release(struct ml_snapshot *snapshot);
+
+/* Whether a block is of its device and its process. */
+bool ml_snapshot_has(const struct ml_snapshot *snapshot, const struct ml_replay *replay,
+                     const struct ml_block *block);
 
 /* Visits the blocks. Start with *cursor 0. @return NULL at the end */
 const struct ml_block *ml_snapshot_next(const struct ml_snapshot *snapshot,

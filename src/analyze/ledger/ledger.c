@@ -418,7 +418,13 @@ static int open_books(const struct ml_trace *trace, const struct ml_ledger_opts 
                       struct ml_ledger *ret, struct ml_error *err)
 {
     struct ml_ledger_scan scan;
-    int r = ml_ledger_scan(trace, opts, &scan, err);
+    int r = ml_ledger_scan_near(trace, opts, &scan, err);
+
+    if (r == -ENOENT) {
+        ml_ledger_scan_release(&scan);
+        *err = (struct ml_error){0};
+        r = ml_ledger_scan(trace, opts, &scan, err);
+    }
 
     if (r == 0) {
         ret->health = ml_health_of(&scan.replay);

@@ -244,7 +244,8 @@ static int enter_slack(struct page *p, const struct contents *in, uint64_t bytes
 /* A labelled allocation that contains blocks, or did, is part of a private pool. */
 static int enter_container(struct page *p, const struct ml_range *range)
 {
-    bool is_private = range->block->label != 0 && p->blocks.list.len > 0;
+    bool is_private = range->block->label != 0 && p->blocks.list.len > 0 &&
+                      !ml_tally_is_nccl(p->replay->trace, range->block->label);
     struct contents in;
     int r = enter_blocks(p, is_private ? ML_GROUP_PRIVATE : ML_GROUP_BLOCKS, range, &in);
 

@@ -8,9 +8,6 @@
 
 #include "each_event.h"
 
-/* The longest delay between an end and its event: the driver may take seconds to reclaim the
- * memory of a large process, and the collector may wait for a processor. */
-#define LEAVING_NS UINT64_C(5000000000)
 /* Remainders are equal if they differ by less than this fraction of a process's memory. */
 #define SAME_PART 8
 
@@ -30,8 +27,7 @@ static struct ml_ledger_life *life_of(struct ml_ledger_lives *lives, uint64_t pr
     return &lives->of.items[process];
 }
 
-/* Whether a thread of the program caused it, not the collector. */
-static bool is_own(const struct ml_event *event)
+bool ml_ledger_is_own(const struct ml_event *event)
 {
     if (event->kind == ML_SAMPLE)
         return event->args[1] & ML_SAMPLE_INSIDE;
@@ -45,7 +41,7 @@ static int on_event(void *ctx, const struct ml_event *event)
     struct ml_ledger_life *life;
 
     r->events++;
-    if (is_own(event))
+    if (ml_ledger_is_own(event))
         process = ml_trace_thread(r->trace, event->thread)->process;
     else if (event->kind != ML_PROCESS_END)
         return 0;
@@ -111,7 +107,7 @@ static bool may_have_left(const struct ml_ledger_lives *lives, uint32_t process,
         process < lives->of.len ? &lives->of.items[process] : &(struct ml_ledger_life){0};
 
     return life->last_event < sample->event && life->end_event > sample->event &&
-           life->end_ns - sample->time_ns <= LEAVING_NS;
+           life->end_ns - sample->time_ns <= ML_LEDGER_LEAVING_NS;
 }
 
 struct search {

@@ -14,6 +14,13 @@
 #include "ledger_plateau.h"
 #include "replay.h"
 
+/* The longest delay between an end and its event: the driver may take seconds to reclaim the
+ * memory of a large process, and the collector may wait for a processor. */
+#define ML_LEDGER_LEAVING_NS UINT64_C(5000000000)
+
+/* Whether a thread of the program caused it, not the collector. */
+bool ml_ledger_is_own(const struct ml_event *event);
+
 /* Events are numbered from 1; 0: none. */
 struct ml_ledger_life {
     uint64_t last_event; /* caused by its own threads */

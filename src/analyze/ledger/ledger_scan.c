@@ -17,8 +17,7 @@
 
 /* ---- Devices ----------------------------------------------------------- */
 
-/* The index of the device of that name, added if it is new; or -ENOMEM. */
-static int64_t find_device(struct ml_ledger_scan *scan, uint32_t name)
+int64_t ml_ledger_scan_device(struct ml_ledger_scan *scan, uint32_t name)
 {
     uint32_t len;
     const char *text = ml_trace_string(scan->replay.trace, name, &len);
@@ -40,7 +39,7 @@ static int find_base_levels(struct ml_ledger_scan *scan)
 
     for (uint32_t i = 0; i < ml_trace_spaces(trace); i++) {
         const struct ml_space *space = ml_trace_space(trace, i);
-        int64_t index = space->level ? find_device(scan, space->device) : 0;
+        int64_t index = space->level ? ml_ledger_scan_device(scan, space->device) : 0;
         struct ml_ledger_scan_device *device;
 
         if (index < 0)
@@ -71,7 +70,7 @@ static int enter(struct ml_ledger_scan *scan, uint32_t space)
 {
     const struct ml_space *def =
         ml_trace_space(scan->replay.trace, scan->replay.spaces.items[space].number);
-    int64_t device = find_device(scan, def->device);
+    int64_t device = ml_ledger_scan_device(scan, def->device);
     uint64_t key = entered_key(def->process, (uint32_t)device);
     enum ml_ledger_use use = use_of(scan->replay.trace, def);
 
@@ -91,6 +90,52 @@ static int enter(struct ml_ledger_scan *scan, uint32_t space)
     if (scan->previous_ns <= scan->time_ns)
         scan->devices.items[device].ended_ns = 0;
     return ml_map_put(&scan->entered, key, 1);
+}
+
+/* Removes the process that ends from the users. Returns its index in the replay. */
+static uint32_t take_user(const struct ml_ledger_scan *scan, struct ml_ledger_users *users,
+                          uint32_t process)
+{
+    uint32_t found = 0;
+    size_t kept = 0;
+
+    for (size_t i = 0; i < users->running.len; i++) {
+        uint32_t index = users->running.items[i];
+
+        if (scan->replay.processes.items[index].number == process)
+            found = index;
+        else
+            users->running.items[kept++] = index;
+    }
+    users->running.len = kept;
+    return found;
+}
+
+int ml_ledger_scan_use(struct ml_ledger_scan *scan, uint32_t space)
+{
+    const struct ml_space *def =
+        ml_trace_space(scan->replay.trace, scan->replay.spaces.items[space].number);
+    int64_t device = ml_ledger_scan_device(scan, def->device);
+    enum ml_ledger_use use = use_of(scan->replay.trace, def);
+
+    if (device >= 0 && scan->devices.items[device].use < use)
+        scan->devices.items[device].use = use;
+    return device < 0 ? -ENOMEM : 0;
+}
+
+int ml_ledger_scan_enter(struct ml_ledger_scan *scan, uint32_t space)
+{
+    const struct ml_replay_space *replayed = &scan->replay.spaces.items[space];
+    int r = enter(scan, space);
+
+    if (r == 0 && replayed->ended) { /* its memory is gone */
+        uint32_t device = scan->device_of_space.items[space] - 1;
+        uint32_t number = scan->replay.processes.items[replayed->process].number;
+
+        ml_map_take(&scan->entered, entered_key(number, device), NULL);
+        take_user(scan, &scan->devices.items[device].users, number);
+    }
+    return r;
 }
 
 /* ---- Plateaus ---------------------------------------------------------- */
@@ -268,11 +313,8 @@ static void leave_host(struct ml_ledger_scan *scan, uint32_t process)
         scan->resident_bytes -= bytes;
 }
 
-/* The resident memory of one process; the figure of the host is the sum. */
-static int on_resident(struct ml_ledger_scan *scan, struct ml_ledger_scan_device *device,
-                       struct ml_ledger_sample *sample, uint64_t bytes)
+static int set_resident(struct ml_ledger_scan *scan, uint32_t number, uint64_t bytes)
 {
-    uint32_t number = (uint32_t)(sample->bits >> ML_SAMPLE_PROCESS_SHIFT) - 1;
     const struct ml_process *process = ml_trace_process(scan->replay.trace, number);
 
     leave_host(scan, number);
@@ -282,19 +324,33 @@ static int on_resident(struct ml_ledger_scan *scan, struct ml_ledger_scan_device
     if (ml_map_put(&scan->resident, number, bytes) < 0)
         return -ENOMEM;
     scan->resident_bytes += bytes;
+    return 0;
+}
+
+/* Else it is of the whole system, or measured in another way. */
+static bool is_resident(uint64_t bits)
+{
+    return (bits & ML_SAMPLE_BY_PROCESS) && !(bits & ML_SAMPLE_SHARE) &&
+           bits >> ML_SAMPLE_PROCESS_SHIFT > 0;
+}
+
+static uint32_t sampled_process(uint64_t bits)
+{
+    return (uint32_t)(bits >> ML_SAMPLE_PROCESS_SHIFT) - 1;
+}
+
+/* The resident memory of one process; the figure of the host is the sum. */
+static int on_host_sample(struct ml_ledger_scan *scan, struct ml_ledger_scan_device *device,
+                          struct ml_ledger_sample *sample, uint64_t bytes)
+{
+    if (!is_resident(sample->bits))
+        return 0;
+    if (set_resident(scan, sampled_process(sample->bits), bytes) < 0)
+        return -ENOMEM;
     sample->used = scan->resident_bytes;
     sample->bits = ML_SAMPLE_USED;
     keep(scan, device, sample);
     return 0;
-}
-
-static int on_host_sample(struct ml_ledger_scan *scan, struct ml_ledger_scan_device *device,
-                          struct ml_ledger_sample *sample, uint64_t bytes)
-{
-    if (!(sample->bits & ML_SAMPLE_BY_PROCESS) || (sample->bits & ML_SAMPLE_SHARE) ||
-        sample->bits >> ML_SAMPLE_PROCESS_SHIFT == 0)
-        return 0; /* of the whole system, or measured in another way */
-    return on_resident(scan, device, sample, bytes);
 }
 
 /* ---- All samples ------------------------------------------------------- */
@@ -336,7 +392,7 @@ static void note_inside(const struct ml_ledger_scan *scan, struct ml_ledger_scan
 
 static int on_sample(struct ml_ledger_scan *scan, const struct ml_event *event)
 {
-    int64_t index = find_device(scan, (uint32_t)event->args[0]);
+    int64_t index = ml_ledger_scan_device(scan, (uint32_t)event->args[0]);
     struct ml_ledger_scan_device *device;
     int settled;
     struct ml_ledger_sample *latest, sample = {
@@ -408,25 +464,6 @@ static void note_stale(const struct ml_ledger_scan *scan, struct ml_ledger_scan_
     device->stale_used = latest->used;
 }
 
-/* Removes the process that ends from the users. Returns its index in the replay. */
-static uint32_t take_user(const struct ml_ledger_scan *scan, struct ml_ledger_users *users,
-                          uint32_t process)
-{
-    uint32_t found = 0;
-    size_t kept = 0;
-
-    for (size_t i = 0; i < users->running.len; i++) {
-        uint32_t index = users->running.items[i];
-
-        if (scan->replay.processes.items[index].number == process)
-            found = index;
-        else
-            users->running.items[kept++] = index;
-    }
-    users->running.len = kept;
-    return found;
-}
-
 static void on_process_end(struct ml_ledger_scan *scan, const struct ml_event *event)
 {
     leave_host(scan, (uint32_t)event->args[0]);
@@ -465,9 +502,8 @@ static int look_at(struct ml_ledger_scan *scan, const struct ml_event *event)
     return 0;
 }
 
-static int on_event(void *ctx, const struct ml_event *event)
+int ml_ledger_scan_feed(struct ml_ledger_scan *scan, const struct ml_event *event)
 {
-    struct ml_ledger_scan *scan = ctx;
     int r = ml_replay_feed(&scan->replay, event);
 
     if (r < 0)
@@ -480,6 +516,57 @@ static int on_event(void *ctx, const struct ml_event *event)
     scan->previous_ns = event->time_ns;
     return r;
 }
+
+static int on_event(void *ctx, const struct ml_event *event)
+{
+    return ml_ledger_scan_feed(ctx, event);
+}
+
+/* ---- Samples outside of the part that is fed --------------------------------- */
+
+static void pass_gpu_sample(struct ml_ledger_scan *scan, struct ml_ledger_scan_device *device,
+                            const struct ml_event *event, bool before)
+{
+    struct ml_ledger_sample *latest = &device->kept[ML_KEPT_LATEST].sample;
+    const struct ml_ledger_sample sample = {.time_ns = event->time_ns, .bits = event->args[1]};
+
+    if (sample.bits & ML_SAMPLE_USED) {
+        latest->event = 1; /* there was one */
+        note_inside(scan, device, &sample);
+    }
+    if (before && (sample.bits & ML_SAMPLE_BY_PROCESS) &&
+        sample.bits >> ML_SAMPLE_PROCESS_SHIFT == 0) {
+        latest->has_others = true;
+        latest->others = event->args[5];
+    }
+}
+
+bool ml_ledger_scan_counts(const struct ml_ledger_scan *scan, int64_t device,
+                           const struct ml_event *sample)
+{
+    return is_host(&scan->devices.items[device]) ? is_resident(sample->args[1])
+                                                 : sample->args[1] & ML_SAMPLE_USED;
+}
+
+int ml_ledger_scan_pass(struct ml_ledger_scan *scan, const struct ml_event *event, bool before)
+{
+    int64_t index;
+
+    if (event->kind == ML_PROCESS_END && before)
+        leave_host(scan, (uint32_t)event->args[0]);
+    if (event->kind != ML_SAMPLE)
+        return 0;
+    index = ml_ledger_scan_device(scan, (uint32_t)event->args[0]);
+    if (index < 0)
+        return -ENOMEM;
+    if (!is_host(&scan->devices.items[index]))
+        pass_gpu_sample(scan, &scan->devices.items[index], event, before);
+    else if (before && is_resident(event->args[1]))
+        return set_resident(scan, sampled_process(event->args[1]), event->args[5]);
+    return 0;
+}
+
+/* ---- The whole ------------------------------------------------------------------ */
 
 /* Ends the processes that were still running when the recording ended. */
 static void finish(struct ml_ledger_scan *scan)
@@ -496,16 +583,22 @@ static void finish(struct ml_ledger_scan *scan)
     }
 }
 
-int ml_ledger_scan(const struct ml_trace *trace, const struct ml_ledger_opts *opts,
-                   struct ml_ledger_scan *ret, struct ml_error *err)
+int ml_ledger_scan_begin(const struct ml_trace *trace, const struct ml_ledger_opts *opts,
+                         struct ml_ledger_scan *ret)
 {
     int r;
 
     *ret = (struct ml_ledger_scan){.time_ns =
                                        opts->at.kind == ML_AT_TIME ? opts->at.time_ns : UINT64_MAX};
     r = ml_replay_init(&ret->replay, trace);
-    if (r == 0)
-        r = find_base_levels(ret);
+    return r < 0 ? r : find_base_levels(ret);
+}
+
+int ml_ledger_scan(const struct ml_trace *trace, const struct ml_ledger_opts *opts,
+                   struct ml_ledger_scan *ret, struct ml_error *err)
+{
+    int r = ml_ledger_scan_begin(trace, opts, ret);
+
     if (r == 0)
         r = ml_ledger_lives(trace, &ret->lives, err);
     if (r == 0)

@@ -67,6 +67,35 @@ int ml_ledger_scan(const struct ml_trace *trace, const struct ml_ledger_opts *op
                    struct ml_ledger_scan *ret, struct ml_error *err);
 void ml_ledger_scan_release(struct ml_ledger_scan *scan);
 
+/* The same for a book at a given time, from a checkpoint on.
+ * @return 0, -ENOENT if the whole trace must be read, or another negative errno */
+int ml_ledger_scan_near(const struct ml_trace *trace, const struct ml_ledger_opts *opts,
+                        struct ml_ledger_scan *ret, struct ml_error *err);
+
+/* ---- Its steps, for ml_ledger_scan_near ------------------------------------ */
+
+/* Before the first event; processes that leave are not known. @return 0 or -ENOMEM */
+int ml_ledger_scan_begin(const struct ml_trace *trace, const struct ml_ledger_opts *opts,
+                         struct ml_ledger_scan *ret);
+int ml_ledger_scan_feed(struct ml_ledger_scan *scan, const struct ml_event *event);
+
+/* The index of the device of that name, added if it is new; or -ENOMEM. */
+int64_t ml_ledger_scan_device(struct ml_ledger_scan *scan, uint32_t name);
+
+/* Whether a sample has the figure of the device, by its index, and not something else. */
+bool ml_ledger_scan_counts(const struct ml_ledger_scan *scan, int64_t device,
+                           const struct ml_event *sample);
+
+/* A sample, or the end of a process, outside of the part that is fed. Of a sample before it, what
+ * later ones build on is kept. @return 0 or -ENOMEM */
+int ml_ledger_scan_pass(struct ml_ledger_scan *scan, const struct ml_event *event, bool before);
+
+/* A space of the replay had allocations before the first event that is fed. @return as above */
+int ml_ledger_scan_enter(struct ml_ledger_scan *scan, uint32_t space);
+
+/* A space of the replay had allocations at any time. @return as above */
+int ml_ledger_scan_use(struct ml_ledger_scan *scan, uint32_t space);
+
 /* The instant at which the book of a device is opened. */
 struct ml_ledger_instant {
     struct ml_ledger_sample sample; /* no bits if none is suitable */

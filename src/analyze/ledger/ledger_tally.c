@@ -20,7 +20,17 @@
 #define POOL_SLACK "pool slack"
 
 /* How lines of a group are divided, which decides the meaning of their number. */
-enum how { WHOLE, BY_OWNER, BY_SCOPE, BY_LABEL, BY_STACK, SLACK, BY_POOL, POOL_FREE };
+enum how {
+    WHOLE,
+    BY_OWNER,
+    BY_COMMUNICATOR,
+    BY_SCOPE,
+    BY_LABEL,
+    BY_STACK,
+    SLACK,
+    BY_POOL,
+    POOL_FREE
+};
 
 static const char *const groups[] = {
     [ML_GROUP_BLOCKS] = "blocks",
@@ -145,11 +155,29 @@ static int64_t asker_of(struct ml_ledger_tally *tally, uint32_t stack, uint32_t 
     return (int64_t)at;
 }
 
+bool ml_tally_is_nccl(const struct ml_trace *trace, uint32_t label)
+{
+    return label &&
+           !strncmp(ml_trace_string(trace, label, NULL), ML_NCCL_LABEL, strlen(ML_NCCL_LABEL));
+}
+
+/* A label says that NCCL was at work, the stack that it made the request. */
+static bool is_for_communicator(const struct ml_trace *trace, const struct ml_block *block)
+{
+    char room[OWNER_MAX];
+
+    return ml_tally_is_nccl(trace, block->label) &&
+           !strcmp(ml_stack_owner(trace, block->stack, room, sizeof(room)), "NCCL");
+}
+
 int ml_tally_owner(struct ml_ledger_tally *tally, enum ml_ledger_group group,
                    const struct ml_trace *trace, const struct ml_block *block)
 {
-    int64_t asker = asker_of(tally, block->stack, telling_scope(trace, block->scope));
+    int64_t asker;
 
+    if (is_for_communicator(trace, block))
+        return add(tally, key_of(group, BY_COMMUNICATOR, 0, block->label), (int64_t)block->size);
+    asker = asker_of(tally, block->stack, telling_scope(trace, block->scope));
     if (asker < 0)
         return -ENOMEM;
     return add(tally, key_of(group, BY_OWNER, 0, (uint32_t)asker), (int64_t)block->size);
@@ -332,6 +360,9 @@ static int add_line(struct writer *w, const struct ml_ledger_line *line)
     switch (how_of(line->key)) {
     case WHOLE: group->bytes = ml_ledger_sum(group->bytes, line->bytes); return 0;
     case BY_OWNER: return add_asker(w, group, (uint32_t)line->key, line->bytes);
+    case BY_COMMUNICATOR:
+        return add_named(w, group, ml_trace_string(w->trace, (uint32_t)line->key, NULL),
+                         line->bytes);
     case SLACK: return add_slack_line(w, group, (uint32_t)line->key, line->bytes);
     case BY_POOL:
     case POOL_FREE: return add_pool_line(w, group, line->key, line->bytes);

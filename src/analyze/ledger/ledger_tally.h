@@ -51,8 +51,8 @@ void ml_ledger_tally_release(struct ml_ledger_tally *tally);
 
 /* Adds bytes to a group, divided in one of these ways. All return 0 or -ENOMEM.
  * whole:  not divided
- * owner:  by the library that requested the block, and by scope if the library is unknown:
- *         the program itself
+ * owner:  by the library that requested the block, NCCL by communicator, and by scope if the
+ *         library is unknown: the program itself
  * block:  by the block's category, and its scope, label or owner
  * slack:  as unused
  * pool:   by the private pool and the region that it serves, then by category; without a block,
@@ -66,6 +66,9 @@ int ml_tally_slack(struct ml_ledger_tally *tally, enum ml_ledger_group group,
                    enum ml_ledger_slack slack, int64_t bytes);
 int ml_tally_pool(struct ml_ledger_tally *tally, const struct ml_trace *trace,
                   const struct ml_block *container, const struct ml_block *block, uint64_t bytes);
+
+/* Whether a label is that of a communicator of NCCL. */
+bool ml_tally_is_nccl(const struct ml_trace *trace, uint32_t label);
 
 /* Writes the lines as entries below `book`, and settles it.
  * @top    entries in a list of scopes or owners */

@@ -64,11 +64,23 @@ static inline void ml_addr_release(struct ml_addr_index *index)
     *index = (struct ml_addr_index){0};
 }
 
-/* Prefetches the slot of an address. */
+/* Prefetches the slot of an address, in an index that has slots. */
 static ML_ALWAYS_INLINE void ml_addr_prefetch(const struct ml_addr_index *index, uint64_t addr)
 {
-    if (index->slots)
-        __builtin_prefetch(&index->slots[ml_addr_tag(addr) >> index->shift]);
+    __builtin_prefetch(&index->slots[ml_addr_tag(addr) >> index->shift]);
+}
+
+/* The block that an address most likely has, by its hash alone: no memory but the slot is read, in
+ * an index that has slots.
+ * @return false if the slot has another one, or none */
+static ML_ALWAYS_INLINE bool ml_addr_guess(const struct ml_addr_index *index, uint64_t addr,
+                                           uint32_t *ret)
+{
+    uint32_t tag = ml_addr_tag(addr);
+    const struct ml_addr_slot *slot = &index->slots[tag >> index->shift];
+
+    *ret = slot->block - 1;
+    return slot->tag == tag && slot->block != 0;
 }
 
 static ML_NOINLINE int ml_addr_grow(struct ml_addr_index *index)

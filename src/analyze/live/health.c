@@ -4,6 +4,7 @@
  */
 #include "health.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -68,6 +69,53 @@ bool ml_trace_lacks_times(const struct ml_trace *trace)
     return unknown_in(trace) & ML_UNKNOWN_TIMES;
 }
 
+static uint64_t error_of(double variance)
+{
+    return (uint64_t)sqrt(variance > 0 ? variance : 0);
+}
+
+static void fill_part(const struct ml_replay *replay, struct ml_health *ret)
+{
+    for (uint32_t i = 0; i < ml_trace_spaces(replay->trace); i++) {
+        const struct ml_space *space = ml_trace_space(replay->trace, i);
+
+        ret->sampled_bytes = ml_max_u64(ret->sampled_bytes, space->sampled_bytes);
+        ret->least_bytes = ml_max_u64(ret->least_bytes, space->least_bytes);
+    }
+    if (!ret->sampled_bytes)
+        return;
+    ret->peak_bytes = replay->bytes.peak_bytes;
+    ret->peak_error = error_of(replay->peak_variance);
+    ret->allocated_error = error_of(replay->allocated_variance);
+    ret->allocations_error = error_of(replay->allocations_variance);
+    ret->left_error = error_of(replay->live_variance);
+    for (size_t i = 0; i < replay->spaces.len; i++) {
+        const struct ml_replay_space *s = &replay->spaces.items[i];
+        ret->allocated_bytes += s->counted ? s->allocated_bytes : 0;
+        ret->allocations += s->counted ? s->allocations : 0;
+        ret->left_bytes += s->counted ? s->bytes.live_bytes : 0;
+    }
+}
+
+static uint64_t number_setting(const struct ml_trace *trace, const char *key)
+{
+    const char *text = ml_trace_setting(trace, key);
+
+    return text ? strtoull(text, NULL, 10) : 0;
+}
+
+/* Blocks from before the recording, or a pause of it, are freed in it. */
+static void fill_gaps(const struct ml_trace *trace, struct ml_health *ret)
+{
+    ret->pauses = number_setting(trace, ML_SETTING_PAUSES);
+    ret->paused_ns = number_setting(trace, ML_SETTING_PAUSED_NS);
+    ret->began_late = ml_trace_setting(trace, ML_SETTING_BEGAN_LATE) != NULL;
+    if (!ret->pauses && !ret->began_late)
+        return;
+    ret->inherited_frees += ret->unknown_frees;
+    ret->unknown_frees = 0;
+}
+
 struct ml_health ml_health_of(const struct ml_replay *replay)
 {
     const struct ml_trace_info *info = ml_trace_info(replay->trace);
@@ -92,11 +140,16 @@ struct ml_health ml_health_of(const struct ml_replay *replay)
         .inherited_frees = replay->inherited_frees,
         .replaced = replay->replaced,
         .left_alone = left_alone(replay->trace),
+        .window = ml_window_begin_of(replay),
         /* although the run was set to record some */
         .empty = !ml_trace_is_sample_only(replay->trace) && ml_health_no_allocations(replay),
     };
 
+    if (info->being_written && info->read_wall_ns > info->start_wall_ns + info->end_ns)
+        health.silent_ns = info->read_wall_ns - info->start_wall_ns - info->end_ns;
     health.heap_recorded = heap && strcmp(heap, "off");
+    fill_part(replay, &health);
+    fill_gaps(replay->trace, &health);
     fill_import(replay->trace, &health);
     return health;
 }

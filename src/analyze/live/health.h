@@ -9,6 +9,7 @@
 #include "left_alone.h"
 #include "replay.h"
 #include "unknowns.h"
+#include "window_begin.h"
 
 struct ml_health {
     uint64_t lost;              /* events that were never written */
@@ -17,16 +18,21 @@ struct ml_health {
     uint64_t lost_damaged;      /* the recorder's buffers were damaged */
     uint64_t lost_not_followed; /* blocks and objects whose later events are missing */
     uint64_t lost_other;
-    uint64_t names_folded;   /* uses of names that ML_OTHER_NAMES replaced */
-    uint64_t spaces_refused; /* their allocations are not in the trace */
-    uint64_t details_lost;   /* stacks, libraries, scopes and labels that did not fit */
-    bool cut_short;          /* the recording has no proper end … */
-    bool being_written;      /* … yet: it goes on */
-    uint64_t ignored_bytes;  /* in the incomplete block at its end */
-    uint32_t damaged_blocks; /* skipped */
-    uint64_t damaged_events; /* in these blocks, as far as known */
-    uint64_t unknown_frees;  /* frees of blocks whose allocation is not in the trace */
-    uint64_t inherited_frees;
+    uint64_t names_folded;    /* uses of names that ML_OTHER_NAMES replaced */
+    uint64_t spaces_refused;  /* their allocations are not in the trace */
+    uint64_t details_lost;    /* stacks, libraries, scopes and labels that did not fit */
+    bool cut_short;           /* the recording has no proper end … */
+    bool being_written;       /* … yet: it goes on */
+    uint64_t silent_ns;       /* from its last event until it was read, while it goes on */
+    uint64_t ignored_bytes;   /* in the incomplete block at its end */
+    uint32_t damaged_blocks;  /* skipped */
+    uint64_t damaged_events;  /* in these blocks, as far as known */
+    uint64_t unknown_frees;   /* frees of blocks whose allocation is not in the trace */
+    uint64_t inherited_frees; /* the same, where that is as it should be: after a fork or a pause,
+                                 or if began_late */
+    bool began_late;          /* malloc was recorded from the middle of the program on */
+    uint64_t pauses;          /* of the recording, from outside … */
+    uint64_t paused_ns;       /* … and their length in all */
     uint64_t replaced;      /* blocks replaced by an allocation at their address, without a free */
     bool empty;             /* no allocation, in a run that recorded more than samples … */
     bool heap_recorded;     /* … also malloc: run --heap */
@@ -34,6 +40,14 @@ struct ml_health {
     unsigned unknown;       /* facts that the file does not contain: bits of enum ml_unknown */
     bool inferred;          /* categories, modules and phases: from stacks */
     unsigned left_alone;    /* by the recorder: bits of enum ml_left_alone */
+    uint64_t sampled_bytes; /* malloc: between two samples on average; 0: it was not sampled */
+    uint64_t least_bytes;   /* malloc: of the smallest block that was recorded; 0: any */
+    /* Of all counted spaces, if some are sampled, with standard errors; 0: not known. */
+    uint64_t peak_bytes, peak_error;
+    uint64_t allocated_bytes, allocated_error;
+    uint64_t allocations, allocations_error;
+    uint64_t left_bytes, left_error; /* never freed */
+    struct ml_window_begin window;   /* where the trace begins, if only its last part was kept */
 };
 
 /* The health of the part of the trace that the replay has read. */

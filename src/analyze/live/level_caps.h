@@ -26,6 +26,7 @@ struct ml_level_caps {
     struct ml_intern devices;
     ML_VEC(struct ml_level_cap) list; /* by the device's number */
     const char *only_device;          /* in the form of ml_device_is; NULL: all are counted */
+    uint32_t only_pid;                /* the same for a process; 0: all */
 };
 
 /* Adds a trace. @return 0 or -ENOMEM */

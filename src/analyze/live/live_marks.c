@@ -34,11 +34,9 @@ void ml_live_label(struct ml_replay *r, uint32_t block, uint32_t label, uint8_t 
         r->on_bytes(r->ctx, b, b->size);
 }
 
-static void count_left(struct ml_replay *r, const struct ml_replay_space *s, uint32_t block,
-                       bool ended, uint64_t time_ns)
+static void count_left(struct ml_replay *r, const struct ml_replay_space *s,
+                       const struct ml_block *b, bool ended, uint64_t time_ns)
 {
-    const struct ml_block *b = &r->blocks.items[block];
-
     if (ended)
         ml_totals_remove(r, s, b, b->size);
     else
@@ -56,13 +54,16 @@ void ml_live_set_ended(struct ml_replay *r, uint32_t space, bool ended, uint64_t
     s->ended = ended;
     for (size_t i = 0; s->by_addr.slots && i <= s->by_addr.mask; i++)
         if (s->by_addr.slots[i].block != 0)
-            count_left(r, s, s->by_addr.slots[i].block - 1, ended, time_ns);
+            count_left(r, s, &r->blocks.items[s->by_addr.slots[i].block - 1], ended, time_ns);
     while (ml_order_ceil(&s->by_order, key, &entry)) {
-        count_left(r, s, entry.value, ended, time_ns);
+        count_left(r, s, &r->blocks.items[entry.value], ended, time_ns);
         if (entry.key == UINT64_MAX)
             break;
         key = entry.key + 1;
     }
+    for (size_t i = 0; i < r->groups.len; i++)
+        if (r->groups.items[i].space == space)
+            count_left(r, s, &r->groups.items[i], ended, time_ns);
 }
 
 /* ---- A frozen table ---------------------------------------------------- */

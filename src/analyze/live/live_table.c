@@ -72,6 +72,16 @@ int64_t ml_live_find(const struct ml_replay *r, uint32_t space, uint64_t addr)
 
 /* ---- In and out -------------------------------------------------------- */
 
+/* For a block that left the books without being freed. */
+static void take_back_free(struct ml_replay *r, struct ml_replay_space *s, const struct ml_block *b)
+{
+    uint64_t blocks = s->sampled_bytes ? ml_sampled_back(s, b->size) : 1;
+
+    s->frees -= blocks;
+    if (s->counted)
+        r->categories[b->category].frees -= blocks;
+}
+
 void ml_live_close_replaced(struct ml_replay *r, struct ml_replay_space *s, uint32_t block,
                             const struct ml_event *event)
 {
@@ -81,9 +91,7 @@ void ml_live_close_replaced(struct ml_replay *r, struct ml_replay_space *s, uint
         r->on_close(r->ctx, b, event);
     ml_book_out(r, s, b);
     ml_live_paste(r, block, event->time_ns);
-    s->frees--;
-    if (s->counted)
-        r->categories[b->category].frees--;
+    take_back_free(r, s, b);
     r->replaced++;
     ml_live_drop(r, block);
 }
@@ -117,6 +125,7 @@ int ml_live_open(struct ml_replay *r, uint32_t space, const struct ml_event *eve
     int64_t index = ml_live_entry(r);
     uint32_t thread = ml_block_number(event->thread);
     struct ml_block *b;
+    uint64_t made;
 
     if (index < 0 || index_put(r, s, (uint32_t)index, event) < 0)
         return -ENOMEM;
@@ -136,10 +145,11 @@ int ml_live_open(struct ml_replay *r, uint32_t space, const struct ml_event *eve
         .label = ml_block_number(label),
         .thread_high = thread >> 16,
     };
-    s->allocations++;
+    made = ML_UNLIKELY(s->sampled_bytes) ? ml_sampled_made(r, s, event->size) : 1;
+    s->allocations += made;
     s->allocated_bytes += event->size;
     if (s->counted)
-        r->categories[category].allocations++;
+        r->categories[category].allocations += made;
     ml_book_in(r, s, b, event->time_ns);
     if (ML_UNLIKELY(s->around > 0))
         ml_live_keep_peak(r, (uint32_t)index);
@@ -175,9 +185,7 @@ int ml_live_restore(struct ml_replay *r, uint32_t block, const struct ml_event *
     }
     if (index_put(r, s, block, event) < 0)
         return -ENOMEM;
-    s->frees--;
-    if (s->counted)
-        r->categories[b->category].frees--;
+    take_back_free(r, s, b);
     ml_book_in(r, s, b, event->time_ns);
     return 0;
 }

@@ -7,6 +7,7 @@
 #define ML_ANALYZE_LIVE_TOTALS_H
 
 #include "replay.h"
+#include "sampled.h"
 
 static ML_ALWAYS_INLINE void ml_gauge_add(struct ml_gauge *g, uint64_t bytes, uint64_t time_ns)
 {
@@ -71,6 +72,7 @@ static ML_ALWAYS_INLINE void ml_totals_add(struct ml_replay *r, const struct ml_
         r->bytes.peak_bytes = r->bytes.live_bytes;
         r->bytes.peak_time_ns = time_ns;
         r->peak_event = r->events;
+        r->peak_variance = r->live_variance;
     }
 }
 
@@ -92,17 +94,32 @@ static ML_ALWAYS_INLINE void ml_totals_remove(struct ml_replay *r, const struct 
         r->on_bytes(r->ctx, block, -bytes);
 }
 
+/* Books a free of a sample. @return the number of blocks that it stands for */
+uint64_t ml_sampled_out(struct ml_replay *r, struct ml_replay_space *s, uint64_t bytes);
+
+/* The same for a block that was not freed after all: the number to take back. */
+uint64_t ml_sampled_back(struct ml_replay_space *s, uint64_t bytes);
+
+/* Books a live sample, and an allocation of one. @return as above */
+void ml_sampled_in(struct ml_replay *r, struct ml_replay_space *s, uint64_t bytes);
+uint64_t ml_sampled_made(struct ml_replay *r, struct ml_replay_space *s, uint64_t bytes);
+
 /* Books a free. */
 static ML_ALWAYS_INLINE void ml_book_out(struct ml_replay *r, struct ml_replay_space *s,
                                          struct ml_block *b)
 {
+    uint64_t blocks = 1;
+
     b->live = false;
     s->bytes.live_bytes -= b->size;
-    s->live_blocks--;
-    s->frees++;
+    if (ML_UNLIKELY(s->sampled_bytes))
+        blocks = ml_sampled_out(r, s, b->size);
+    else
+        s->live_blocks--;
+    s->frees += blocks;
     ml_totals_remove(r, s, b, b->size);
     if (s->counted)
-        r->categories[b->category].frees++;
+        r->categories[b->category].frees += blocks;
 }
 
 /* Books a live block. The caller counts the allocation. */
@@ -110,8 +127,11 @@ static ML_ALWAYS_INLINE void ml_book_in(struct ml_replay *r, struct ml_replay_sp
                                         struct ml_block *b, uint64_t time_ns)
 {
     b->live = true;
-    s->live_blocks++;
     ml_gauge_add(&s->bytes, b->size, time_ns);
+    if (ML_UNLIKELY(s->sampled_bytes))
+        ml_sampled_in(r, s, b->size);
+    else
+        s->live_blocks++;
     ml_totals_add(r, s, b, b->size, time_ns);
 }
 

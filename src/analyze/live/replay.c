@@ -218,7 +218,7 @@ static int on_rare(struct ml_replay *r, const struct ml_event *event)
     case ML_LABEL: return on_label(r, event);
     case ML_LOST: return on_lost(r, event);
     case ML_PROCESS_END: return on_process_end(r, event);
-    case ML_OOM: r->ooms++; return 0;
+    case ML_OOM: r->ooms += ml_replay_has_space(r, event->space); return 0;
     case ML_SAMPLE:
         if (r->on_sample)
             r->on_sample(r->ctx, event);
@@ -272,6 +272,7 @@ void ml_replay_release_blocks(struct ml_replay *replay)
 {
     ml_replay_release_index(replay);
     ml_vec_release(&replay->blocks);
+    ml_vec_release(&replay->groups);
     replay->free_block = 0;
     ml_map_release(&replay->cut_from);
     ml_map_release(&replay->cut_bytes);
@@ -302,10 +303,8 @@ int ml_replay_feed_all(struct ml_replay *replay, const struct ml_event *events, 
     for (size_t i = 0; i < count; i++) {
         int r;
 
-        if (i + ML_REPLAY_PREFETCH < count)
-            ml_replay_prefetch(replay, &events[i + ML_REPLAY_PREFETCH]);
+        ml_replay_prefetch(replay, events, i, count);
         r = feed(replay, &events[i]);
-
         if (ML_UNLIKELY(r < 0))
             return r;
     }

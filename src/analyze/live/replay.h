@@ -35,6 +35,7 @@
 #include "level_caps.h"
 #include "map.h"
 #include "order.h"
+#include "sampled.h"
 #include "trace.h"
 #include "vec.h"
 
@@ -114,6 +115,10 @@ struct ml_replay_space {
     uint64_t live_blocks;
     uint64_t allocations, allocated_bytes;
     uint64_t frees;
+    /* Of its definition: sizes and numbers of its blocks are estimates. The parts are those of a
+     * block, see sampled.h, that the numbers above lack. */
+    uint64_t sampled_bytes;
+    uint32_t live_parts, allocation_parts, free_parts;
 };
 
 struct ml_replay_device {
@@ -157,6 +162,11 @@ struct ml_replay {
     struct ml_intern device_names;
     struct ml_gauge bytes; /* all counted spaces */
     struct ml_recent_peak recent_peak;
+    /* Of the live bytes in sampled spaces, and at the peak; see sampled.h. A replay that begins at
+     * a checkpoint does not know it. */
+    double live_variance, peak_variance;
+    /* Of the bytes and the number of all allocations there. */
+    double allocated_variance, allocations_variance;
     uint64_t peak_event; /* events fed when the peak was reached, with the blocks inside its last */
     uint64_t last_label_event;
     uint8_t unsettled; /* category whose peak must still be updated */
@@ -164,6 +174,9 @@ struct ml_replay {
 
     ML_VEC(struct ml_block) blocks; /* free entries are chained by addr */
     uint64_t free_block;            /* index + 1 */
+    /* Blocks that are known only as sums, see outline.h. The size of an entry is that of all blocks
+     * of a group, its address the number of them. */
+    ML_VEC(struct ml_block) groups;
 
     uint64_t events; /* fed so far */
     uint64_t replaced, splits;
@@ -194,6 +207,7 @@ struct ml_replay {
     struct ml_map top_levels;                 /* process and device -> counted level */
     struct ml_map places;                     /* the same -> latest block-level spaces */
     const char *only_device;                  /* count only this one; NULL: all */
+    uint32_t only_pid;                        /* the same; 0: all */
     struct ml_map cut_from;                   /* block -> the one it is cut from */
     struct ml_map cut_bytes;                  /* block -> bytes cut from it */
     struct ml_map moved;                      /* thread -> block being resized */
@@ -214,6 +228,11 @@ int ml_replay_init_capped(struct ml_replay *replay, const struct ml_trace *trace
                           const struct ml_level_caps *caps);
 void ml_replay_release(struct ml_replay *replay);
 
+/* Call it when the trace has new definitions of spaces.
+ * @return 0; 1 if a space counts that did not before, or the other way round: start again with a
+ * new table; or -ENOMEM */
+int ml_replay_learn_spaces(struct ml_replay *replay);
+
 /* Frees the indexes that find blocks, a quarter of a table's memory; call it after the last
  * event. Blocks can still be visited. */
 void ml_replay_release_index(struct ml_replay *replay);
@@ -226,18 +245,40 @@ void ml_replay_release_blocks(struct ml_replay *replay);
  * the same trace. Call it before the first event. An empty `classes` changes nothing. */
 void ml_replay_classify(struct ml_replay *replay, const struct ml_classes *classes);
 
-#define ML_REPLAY_PREFETCH 8 /* events between prefetching a slot and using it */
+/* Events between prefetching a slot of the index and using it, and the same for the block that the
+ * slot leads to. */
+#define ML_REPLAY_PREFETCH 24
+#define ML_REPLAY_PREFETCH_BLOCK 12
+#define ML_REPLAY_PREFETCH_SLOTS (1u << 14) /* in an index that is worth it */
 
-/* Tells the processor that the table will get this event soon. */
-static inline void ml_replay_prefetch(const struct ml_replay *replay, const struct ml_event *event)
+/* Call it before the table gets event `i` of a batch: tells the processor which memory those after
+ * it need. A table larger than the cache waits for memory otherwise; a small one needs no help. */
+static ML_ALWAYS_INLINE void ml_replay_prefetch(const struct ml_replay *replay,
+                                                const struct ml_event *events, size_t i,
+                                                size_t count)
 {
-    if (replay->spaces.len > 0)
-        ml_addr_prefetch(&replay->spaces.items[replay->last_space].by_addr, event->addr);
+    const struct ml_addr_index *index;
+    uint32_t block;
+
+    if (replay->spaces.len == 0)
+        return;
+    index = &replay->spaces.items[replay->last_space].by_addr;
+    if (index->mask < ML_REPLAY_PREFETCH_SLOTS)
+        return;
+    if (i + ML_REPLAY_PREFETCH < count)
+        ml_addr_prefetch(index, events[i + ML_REPLAY_PREFETCH].addr);
+    if (i + ML_REPLAY_PREFETCH_BLOCK < count &&
+        events[i + ML_REPLAY_PREFETCH_BLOCK].kind == ML_FREE &&
+        ml_addr_guess(index, events[i + ML_REPLAY_PREFETCH_BLOCK].addr, &block))
+        __builtin_prefetch(&replay->blocks.items[block]);
 }
 
 /* @return 0, or -ENOMEM, after which the table is unusable */
 int ml_replay_feed(struct ml_replay *replay, const struct ml_event *event);
 int ml_replay_feed_all(struct ml_replay *replay, const struct ml_event *events, size_t count);
+
+/* Updates the last peak of a category; call it after the last event. ml_replay_instant does. */
+void ml_replay_settle(struct ml_replay *replay);
 
 /* Whether a label may change the total: it is the first sign of life of a process, or one from a
  * process that has ended. */
@@ -250,9 +291,17 @@ static inline bool ml_replay_may_change(const struct ml_replay *replay,
     return event->kind == ML_LABEL ? ml_replay_is_revived(replay, event) : ml_changes_total(event);
 }
 
-/* Stops counting the memory of other devices, as if the table had been made for this one alone. The
- * peaks so far are then meaningless. `device` must outlive the table. */
-void ml_replay_narrow(struct ml_replay *replay, const char *device);
+/* Whether a process, a device or a space is among those that the table counts. Numbers are those of
+ * the trace. */
+bool ml_replay_has_process(const struct ml_replay *replay, uint32_t number);
+bool ml_replay_has_device(const struct ml_replay *replay, const char *device);
+bool ml_replay_has_space(const struct ml_replay *replay, uint32_t number);
+
+/* Stops counting the memory of other devices and processes, as if the table had been made for this
+ * one alone. The peaks so far are then meaningless.
+ * @device  must outlive the table; NULL: all
+ * @pid     0: all */
+void ml_replay_narrow(struct ml_replay *replay, const char *device, uint32_t pid);
 
 /* Restarts the recent peak at the current total, for each device too, with categories. */
 void ml_replay_reset_crest(struct ml_replay *replay, uint64_t time_ns);
@@ -273,10 +322,26 @@ int ml_replay_instant(struct ml_replay *replay, uint64_t instant, uint64_t last,
 const struct ml_block *ml_replay_find(struct ml_replay *replay, uint32_t space_number,
                                       uint64_t addr);
 
+/* When the system took back the memory of this space, because its process had ended; UINT64_MAX: it
+ * did not, or no event had the space. @number  of the space */
+uint64_t ml_replay_gone_ns(const struct ml_replay *replay, uint32_t number);
+
 /* Whether a process ever had memory that counts, on the device (-1: on any). */
 bool ml_replay_had_memory(const struct ml_replay *replay, uint32_t process_number, int64_t device);
 
-/* Visits the blocks of counted spaces. Start with *cursor 0.
+/* The number of blocks that an entry stands for, which ml_replay_next returned: that of a group, or
+ * of a sample, rounded. */
+static inline uint64_t ml_replay_count(const struct ml_replay *replay, const struct ml_block *block)
+{
+    const struct ml_block *groups = replay->groups.items;
+    uint64_t mean = replay->spaces.items[block->space].sampled_bytes;
+
+    if (replay->groups.len > 0 && block >= groups && block < groups + replay->groups.len)
+        return block->addr;
+    return mean ? (ml_sample_parts(block->size, mean) + ML_SAMPLE_PARTS / 2) / ML_SAMPLE_PARTS : 1;
+}
+
+/* Visits the blocks of counted spaces, and groups of them. Start with *cursor 0.
  * @left  also those that ended processes left behind
  * @return NULL at the end */
 const struct ml_block *ml_replay_next(const struct ml_replay *replay, bool left, size_t *cursor);

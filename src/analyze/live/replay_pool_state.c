@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "live_table.h"
 #include "number_rows.h"
 #include "replay_state.h"
 #include "state_tags.h"
@@ -317,6 +318,30 @@ static int index_block(struct ml_replay *r, uint32_t block)
         return -EBADMSG;
     ml_addr_fill(&s->by_addr, &place, block);
     return 0;
+}
+
+bool ml_replay_is_moving(const struct ml_replay *replay)
+{
+    uint64_t block;
+    size_t cursor = 0;
+
+    while (ml_map_next(&replay->moved, &cursor, NULL, &block))
+        if (block != UINT64_MAX)
+            return true;
+    return false;
+}
+
+int ml_replay_put_back(struct ml_replay *replay, const struct ml_block *block)
+{
+    int64_t index;
+
+    if (replay->spaces.items[block->space].ranged)
+        return -EBADMSG;
+    index = ml_live_entry(replay);
+    if (index < 0)
+        return -ENOMEM;
+    replay->blocks.items[index] = *block;
+    return index_block(replay, (uint32_t)index);
 }
 
 /* The chain of free entries leads through each of them once. */

@@ -13,6 +13,11 @@ static void learn_all(struct ml_replay *r, const struct ml_event *events, size_t
     r->events += count;
 }
 
+void ml_replay_settle(struct ml_replay *replay)
+{
+    ml_settle(replay);
+}
+
 int ml_replay_instant(struct ml_replay *replay, uint64_t instant, uint64_t last,
                       struct ml_error *err)
 {
@@ -73,8 +78,12 @@ const struct ml_block *ml_replay_find(struct ml_replay *replay, uint32_t space_n
 
 const struct ml_block *ml_replay_next(const struct ml_replay *replay, bool left, size_t *cursor)
 {
-    while (*cursor < replay->blocks.len) {
-        const struct ml_block *b = &replay->blocks.items[(*cursor)++];
+    size_t blocks = replay->blocks.len;
+
+    while (*cursor < blocks + replay->groups.len) {
+        size_t i = (*cursor)++;
+        const struct ml_block *b =
+            i < blocks ? &replay->blocks.items[i] : &replay->groups.items[i - blocks];
         const struct ml_replay_space *s = &replay->spaces.items[b->space];
 
         if (b->live && s->counted && (left || !s->ended))

@@ -69,6 +69,7 @@ int ml_replay_find_levels(struct ml_replay *r, const struct ml_level_caps *caps)
     uint32_t count = ml_trace_spaces(r->trace);
 
     r->only_device = caps ? caps->only_device : NULL;
+    r->only_pid = caps ? caps->only_pid : 0;
     for (uint32_t i = 0; i < count; i++) {
         const struct ml_space *space = ml_trace_space(r->trace, i);
         int64_t device;
@@ -88,6 +89,21 @@ int ml_replay_find_levels(struct ml_replay *r, const struct ml_level_caps *caps)
     return 0;
 }
 
+int ml_replay_learn_spaces(struct ml_replay *r)
+{
+    int code = ml_replay_find_levels(r, NULL);
+
+    for (size_t i = 0; code == 0 && i < r->spaces.len; i++) {
+        const struct ml_replay_space *s = &r->spaces.items[i];
+        uint64_t top = s->level;
+
+        ml_map_get(&r->top_levels, top_level_key(r->processes.items[s->process].number, s->device),
+                   &top);
+        code = s->counted != (s->level == top);
+    }
+    return code;
+}
+
 void ml_replay_end_process(struct ml_replay *r, uint32_t process, uint64_t time_ns)
 {
     struct ml_replay_process *p = &r->processes.items[process];
@@ -96,6 +112,17 @@ void ml_replay_end_process(struct ml_replay *r, uint32_t process, uint64_t time_
         ml_live_set_ended(r, s - 1, true, time_ns);
     p->ended = true;
     p->end_ns = time_ns;
+}
+
+uint64_t ml_replay_gone_ns(const struct ml_replay *r, uint32_t number)
+{
+    uint64_t index;
+    const struct ml_replay_space *s;
+
+    if (!ml_map_get(&r->space_index, number, &index))
+        return UINT64_MAX;
+    s = &r->spaces.items[index];
+    return s->ended ? r->processes.items[s->process].end_ns : UINT64_MAX;
 }
 
 /* A process that replaced itself by exec has lost all its memory. */
@@ -135,30 +162,46 @@ static int64_t find_device(struct ml_replay *r, const struct ml_space *space)
     return device;
 }
 
-static bool is_asked_for(const struct ml_replay *r, int64_t device)
+bool ml_replay_has_process(const struct ml_replay *r, uint32_t number)
 {
-    return !r->only_device ||
-           ml_device_is(ml_intern_get(&r->device_names, (uint32_t)device, NULL), r->only_device);
+    return !r->only_pid || ml_trace_process(r->trace, number)->pid == r->only_pid;
 }
 
-void ml_replay_narrow(struct ml_replay *r, const char *device)
+bool ml_replay_has_device(const struct ml_replay *r, const char *device)
+{
+    return !r->only_device || ml_device_is(device, r->only_device);
+}
+
+bool ml_replay_has_space(const struct ml_replay *r, uint32_t number)
+{
+    const struct ml_space *space = ml_trace_space(r->trace, number);
+
+    return ml_replay_has_process(r, space->process) &&
+           ml_replay_has_device(r, ml_trace_string(r->trace, space->device, NULL));
+}
+
+void ml_replay_narrow(struct ml_replay *r, const char *device, uint32_t pid)
 {
     const struct ml_block *b;
     size_t cursor = 0;
 
     r->only_device = device;
+    r->only_pid = pid;
     while ((b = ml_replay_next(r, false, &cursor))) {
         const struct ml_replay_space *s = &r->spaces.items[b->space];
 
-        if (is_asked_for(r, s->device))
+        if (ml_replay_has_space(r, s->number))
             continue;
         r->bytes.live_bytes -= b->size;
         r->devices.items[s->device].bytes.live_bytes -= b->size;
         r->processes.items[s->process].bytes.live_bytes -= b->size;
         r->categories[b->category].bytes.live_bytes -= b->size;
     }
-    for (size_t i = 0; i < r->spaces.len; i++)
-        r->spaces.items[i].counted &= is_asked_for(r, r->spaces.items[i].device);
+    for (size_t i = 0; i < r->spaces.len; i++) {
+        struct ml_replay_space *s = &r->spaces.items[i];
+
+        s->counted &= ml_replay_has_space(r, s->number);
+    }
 }
 
 bool ml_replay_is_revived(const struct ml_replay *r, const struct ml_event *label)
@@ -220,7 +263,8 @@ static int connect(struct ml_replay *r, uint32_t new_space)
     struct ml_replay_space *n = &r->spaces.items[new_space];
     enum rank rank = rank_of(r, n);
 
-    if (n->level != MEMLEDGER_BLOCK)
+    /* An estimate is not the length of a block, from which others could be cut. */
+    if (n->level != MEMLEDGER_BLOCK || n->sampled_bytes)
         return 0;
     for (int lower = (int)rank - 1; lower >= 0 && n->around == 0; lower--)
         n->around = latest_of(r, n, (enum rank)lower);
@@ -245,9 +289,10 @@ static int64_t add_space(struct ml_replay *r, uint32_t number, uint64_t time_ns)
     ml_map_get(&r->top_levels, top_level_key(space->process, device), &top);
     s.device = (uint32_t)device;
     s.process = (uint32_t)process;
-    s.counted = s.level == top && is_asked_for(r, device);
+    s.counted = s.level == top && ml_replay_has_space(r, number);
     s.drivers_own = ml_is_drivers_own(r->trace, number);
     s.from_libc = s.level == MEMLEDGER_BLOCK && rank_of(r, &s) != REPORTED;
+    s.sampled_bytes = space->sampled_bytes;
     s.forked = ml_trace_process(r->trace, space->process)->how == ML_FORKED;
     s.next_of_process = r->processes.items[process].first_space;
     if (ml_vec_push(&r->spaces, s) < 0 ||

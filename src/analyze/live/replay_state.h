@@ -32,6 +32,13 @@ int ml_replay_put_blocks(const struct ml_replay *replay, ml_block_pool *before, 
  * @return 0, -EBADMSG, or -ENOMEM; the table can then only be released */
 int ml_replay_get_state(struct ml_replay *replay, const uint8_t *in, const uint8_t *end);
 
+/* Whether a block is being resized: its entry is in the pool, but not live. */
+bool ml_replay_is_moving(const struct ml_replay *replay);
+
+/* Puts a live block into the pool of a table whose totals include it already.
+ * @return 0, -EBADMSG if that is impossible, or -ENOMEM */
+int ml_replay_put_back(struct ml_replay *replay, const struct ml_block *block);
+
 /* Applies the entries that differ. Call it for each state from one with all blocks on, then
  * ml_replay_get_state for the last, then ml_replay_find_again.
  * @return as above */

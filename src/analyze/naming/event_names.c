@@ -5,6 +5,7 @@
 #include "event_names.h"
 
 #include <stddef.h>
+#include <stdio.h>
 
 #include "compiler.h"
 #include "defs.h"
@@ -63,4 +64,11 @@ const char *ml_kind_name(uint32_t kind)
 {
     return kind < ML_ARRAY_SIZE(ml_shapes) && ml_shapes[kind].name ? ml_shapes[kind].name
                                                                    : "unknown";
+}
+
+uint32_t ml_role_rank(const char *role)
+{
+    unsigned rank;
+
+    return sscanf(role, "rank %9u", &rank) == 1 ? rank + 1 : 0;
 }

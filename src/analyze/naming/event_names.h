@@ -19,4 +19,7 @@ const char *ml_how_name(uint32_t how);
 /* "alloc", "free_range"; "unknown". */
 const char *ml_kind_name(uint32_t kind);
 
+/* 1 + the rank in the role of a process, "rank 3"; 0: it has another role. */
+uint32_t ml_role_rank(const char *role);
+
 #endif

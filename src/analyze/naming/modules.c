@@ -52,11 +52,25 @@ static int64_t add(struct ml_modules *m, uint32_t below, const char *name, size_
     };
 
     module.name = module.path;
+    module.is_function = ml_scope_fact_of(&m->facts, scope).in_function;
     if (!module.path || ml_vec_push(&m->list, module) < 0)
         return -ENOMEM;
-    if (below == ML_NO_MODULE && ml_vec_push(&m->roots, index) < 0)
+    if (below == ML_NO_MODULE && !module.is_function && ml_vec_push(&m->roots, index) < 0)
         return -ENOMEM;
     return index;
+}
+
+/* A function has the name of this module, which is met now. */
+static int become_module(struct ml_modules *m, uint32_t index, uint32_t scope)
+{
+    struct ml_module *module = &m->list.items[index];
+
+    if (!module->is_function || ml_scope_fact_of(&m->facts, scope).in_function)
+        return 0;
+    module->is_function = false;
+    module->scope = scope;
+    module->class_name = ml_trace_scope(m->trace, scope)->class_name;
+    return module->parent == ML_NO_MODULE ? ml_vec_push(&m->roots, index) : 0;
 }
 
 /* The module of that name below another; added if it is new. */
@@ -73,7 +87,9 @@ static int64_t put(struct ml_modules *m, uint32_t below, const char *name, size_
     ml_buf_release(&key);
     if (number < 0)
         return -ENOMEM;
-    return is_new ? add(m, below, name, len, scope) : number + 1;
+    if (is_new)
+        return add(m, below, name, len, scope);
+    return become_module(m, (uint32_t)number + 1, scope) < 0 ? -ENOMEM : number + 1;
 }
 
 /* ---- From scopes ------------------------------------------------------- */
@@ -370,7 +386,8 @@ static uint32_t without_match(const struct ml_modules *m, uint32_t scope, uint32
 static int64_t search_label(const struct ml_modules *m, const struct ml_block *block)
 {
     uint32_t around = module_around(m, block->scope);
-    uint32_t own = m->list.items[around].is_optimizer ? ML_NO_MODULE : around;
+    bool is_model = !m->list.items[around].is_optimizer && !m->list.items[around].is_function;
+    uint32_t own = is_model ? around : ML_NO_MODULE;
     int64_t found =
         search_roots(m, m->list.items[own].root, ml_trace_string(m->trace, block->label, NULL));
 

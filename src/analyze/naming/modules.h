@@ -31,6 +31,7 @@ struct ml_module {
     uint32_t class_name; /* string, "Linear"; 0: unknown */
     uint32_t scope;      /* the first of its scopes */
     bool is_optimizer;   /* no module: what an optimizer allocates outside of all modules */
+    bool is_function;    /* no module: a function of the program */
 };
 
 struct ml_modules {

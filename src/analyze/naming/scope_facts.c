@@ -54,7 +54,8 @@ int ml_scope_facts_init(const struct ml_trace *trace, struct ml_scope_facts *ret
         if (parent < i)
             ret->items[i] = ret->items[parent];
         add_own(trace, i, &ret->items[i]);
-        ret->has_modules |= ret->items[i].module != 0;
+        ret->has_functions |= ret->items[i].in_function;
+        ret->has_modules |= ret->items[i].module != 0 && !ret->items[i].in_function;
         ret->has_phases |= ret->items[i].phase_scope != 0;
     }
     return 0;

@@ -24,7 +24,8 @@ struct ml_scope_fact {
 struct ml_scope_facts {
     struct ml_scope_fact *items; /* by scope number; NULL if there are none */
     uint32_t len;
-    bool has_modules, has_phases;
+    bool has_modules; /* other than functions of the program */
+    bool has_functions, has_phases;
 };
 
 /* @ret    to be released, after a failure too

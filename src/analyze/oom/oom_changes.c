@@ -6,18 +6,30 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "event_names.h"
 #include "memledger/memledger.h"
 #include "oom_verdict.h"
+#include "torch_packing.h"
 
 #define BATCH_MOST 0.95 /* a batch of less than a twentieth is not a practical change */
 
+/* Bytes of blocks by the type of their numbers. */
+struct in_types {
+    uint64_t half_bytes; /* in 16 or 8 bits */
+    uint64_t full_bytes; /* in float32 */
+    uint64_t saving;     /* of these, in bfloat16 */
+};
+
 struct changes {
     const struct ml_replay *replay;
+    const struct ml_block_types *types;
     struct ml_modules *modules;
+    const struct ml_leaks *leaks;
     struct ml_oom *oom;
     struct ml_arena *arena;
     uint64_t categories[ML_CATEGORIES];
     ML_VEC(uint64_t) activations; /* by module, including modules inside */
+    struct in_types parameter_types, activation_types;
 };
 
 static int add(struct changes *c, struct ml_oom_change change)
@@ -43,12 +55,38 @@ static struct ml_oom_change freeing(const struct changes *c, enum ml_oom_change_
 
 /* ---- Live memory ------------------------------------------------------- */
 
+/* PyTorch's CUDA allocator rounds the size of a block up. */
+static uint64_t half_of(const struct changes *c, uint64_t bytes)
+{
+    uint64_t half = bytes / 2;
+
+    return c->oom->torch ? ml_min_u64(bytes, ml_torch_rounded_bytes(half)) : half;
+}
+
+static void count_type(struct changes *c, struct in_types *t, const struct ml_block *block)
+{
+    static const char *const halves[] = {"bfloat16", "float16", "float8_"};
+    const char *type = ml_block_type(c->types, c->replay, block);
+
+    for (size_t i = 0; i < ML_ARRAY_SIZE(halves); i++)
+        if (strncmp(type, halves[i], strlen(halves[i])) == 0)
+            t->half_bytes += block->size;
+    if (strcmp(type, "float32") == 0) {
+        t->full_bytes += block->size;
+        t->saving += block->size - half_of(c, block->size);
+    }
+}
+
 static int count_block(struct changes *c, const struct ml_block *block)
 {
     int64_t module;
 
     if (block->category < ML_CATEGORIES)
         c->categories[block->category] += block->size;
+    if (block->category == MEMLEDGER_PARAMETER)
+        count_type(c, &c->parameter_types, block);
+    if (block->category == MEMLEDGER_ACTIVATION)
+        count_type(c, &c->activation_types, block);
     if (block->category != MEMLEDGER_ACTIVATION || c->modules->nested)
         return 0;
     module = ml_modules_of(c->modules, block);
@@ -71,6 +109,75 @@ static int count_blocks(struct changes *c)
     while (r == 0 && (block = ml_snapshot_next(&c->oom->holders.at, c->replay, &cursor)))
         r = count_block(c, block);
     return r;
+}
+
+/* ---- The leak ---------------------------------------------------------- */
+
+const struct ml_leak *ml_oom_leak(const struct ml_leaks *leaks)
+{
+    const struct ml_leak *first = leaks->list.items;
+
+    return leaks->list.len == 0 || first->sign == ML_LEAK_MAYBE ? NULL : first;
+}
+
+static const char *name_in_leak(const struct changes *c, const struct ml_leak *leak,
+                                enum ml_key key)
+{
+    for (size_t i = 0; i < c->leaks->by_count; i++)
+        if (c->leaks->by[i] == key)
+            return leak->names[i];
+    return "";
+}
+
+/* Takes what the module leaks from it and from those around it. */
+static int forgive_module(struct changes *c, const char *module, uint64_t bytes)
+{
+    size_t m = 0;
+
+    for (; m < c->activations.len; m++) {
+        const char *title =
+            c->activations.items[m] ? ml_module_title(c->modules, (uint32_t)m, c->arena) : "";
+
+        if (!title)
+            return -ENOMEM;
+        if (*title && strcmp(title, module) == 0)
+            break;
+    }
+    for (; m != ML_NO_MODULE && m < c->activations.len; m = c->modules->list.items[m].parent)
+        c->activations.items[m] -= ml_min_u64(c->activations.items[m], bytes);
+    return 0;
+}
+
+static void forgive_type(struct in_types *t, uint64_t bytes)
+{
+    t->full_bytes -= ml_min_u64(t->full_bytes, bytes);
+    t->saving -= ml_min_u64(t->saving, bytes / 2);
+}
+
+/* What grew does not grow with the batch, and is kept by the program, not for backward. */
+static int stop_leak(struct changes *c)
+{
+    const struct ml_leak *leak = ml_oom_leak(c->leaks);
+    const char *category, *module;
+    struct ml_oom_change change;
+    int r = 0;
+
+    if (!leak)
+        return 0;
+    category = name_in_leak(c, leak, ML_KEY_CATEGORY);
+    module = name_in_leak(c, leak, ML_KEY_MODULE);
+    for (uint64_t i = 0; i < ML_CATEGORIES; i++)
+        if (strcmp(category, ml_category_name(i)) == 0)
+            c->categories[i] -= ml_min_u64(c->categories[i], leak->grown_bytes);
+    if (strcmp(category, ml_category_name(MEMLEDGER_ACTIVATION)) == 0) {
+        forgive_type(&c->activation_types, leak->grown_bytes);
+        r = forgive_module(c, module, leak->grown_bytes);
+    }
+    change = freeing(c, ML_CHANGE_LEAK, leak->grown_bytes);
+    change.name = ml_arena_dup(c->arena, module, strlen(module)); /* the leak does not last */
+    if (!change.name)
+        return -ENOMEM;
+    return r == 0 ? add(c, change) : r;
 }
 
 /* ---- The layout -------------------------------------------------------- */
@@ -165,7 +272,7 @@ static int smaller_batch(struct changes *c)
 
     for (size_t i = 0; i < ML_ARRAY_SIZE(growing); i++)
         change.of_bytes = ml_sum_u64(change.of_bytes, c->categories[growing[i]]);
-    if (grows_with_batch(c->oom))
+    if (grows_with_batch(c->oom) && !c->oom->refusal.killed) /* else it is live */
         change.of_bytes = ml_sum_u64(change.of_bytes, c->oom->refusal.bytes);
     change.bytes = change.judged ? short_bytes->bytes : change.of_bytes;
     if (!change.judged || change.of_bytes == 0)
@@ -192,24 +299,48 @@ static int recompute(struct changes *c)
     return change.name ? add(c, change) : -ENOMEM;
 }
 
+/* A run that keeps most of its activations in fewer bits, or before its first call most of its
+ * parameters, is in lower precision already, and has float32 where it must. */
+static int use_bfloat16(struct changes *c)
+{
+    const struct in_types *p = &c->parameter_types, *a = &c->activation_types;
+    const struct in_types *used = a->half_bytes || a->full_bytes ? a : p;
+    struct ml_oom_change change = freeing(c, ML_CHANGE_BFLOAT16, ml_sum_u64(p->saving, a->saving));
+
+    if (used->half_bytes >= used->full_bytes)
+        return 0;
+    change.of_bytes = ml_sum_u64(p->full_bytes, a->full_bytes);
+    change.name = a->saving == 0   ? "parameters"
+                  : p->saving == 0 ? "activations"
+                                   : "parameters and activations";
+    return add(c, change);
+}
+
 static int keep_less(struct changes *c)
 {
     bool in_forward = strcmp(c->oom->phase, "forward") == 0;
-    int r = smaller_batch(c);
+    int r = stop_leak(c);
 
+    if (r == 0)
+        r = smaller_batch(c);
     if (r == 0 && in_forward)
         r = add(c, freeing(c, ML_CHANGE_GRADIENTS, c->categories[MEMLEDGER_GRADIENT]));
     if (r == 0)
         r = add(c, freeing(c, ML_CHANGE_OPTIMIZER, c->categories[MEMLEDGER_OPTIMIZER_STATE]));
+    if (r == 0)
+        r = use_bfloat16(c);
     return r < 0 ? r : recompute(c);
 }
 
+/* A leak is the cause, so that it comes first if it is enough. */
 static int smallest_first(const void *a, const void *b)
 {
     const struct ml_oom_change *x = a, *y = b;
 
     if (x->fits != y->fits)
         return x->fits ? -1 : 1;
+    if (x->fits && (x->kind == ML_CHANGE_LEAK) != (y->kind == ML_CHANGE_LEAK))
+        return x->kind == ML_CHANGE_LEAK ? -1 : 1;
     if (x->bytes != y->bytes && x->fits)
         return x->bytes < y->bytes ? -1 : 1;
     if (x->bytes != y->bytes)
@@ -218,9 +349,15 @@ static int smallest_first(const void *a, const void *b)
 }
 
 int ml_oom_changes(const struct ml_replay *replay, const struct ml_segment_map *map,
-                   struct ml_modules *modules, struct ml_oom *oom, struct ml_arena *arena)
+                   const struct ml_block_types *types, struct ml_modules *modules,
+                   const struct ml_leaks *leaks, struct ml_oom *oom, struct ml_arena *arena)
 {
-    struct changes c = {.replay = replay, .modules = modules, .oom = oom, .arena = arena};
+    struct changes c = {.replay = replay,
+                        .types = types,
+                        .modules = modules,
+                        .leaks = leaks,
+                        .oom = oom,
+                        .arena = arena};
     int r = count_blocks(&c);
 
     if (r == 0)

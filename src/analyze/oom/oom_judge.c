@@ -97,7 +97,9 @@ void ml_oom_judge(struct ml_oom *o)
 
     if (o->has_segments)
         find_capacity(o);
-    if (o->host && asked > ADDRESSES)
+    if (o->refusal.killed) /* some of the last allocation had its pages already */
+        decide(o, ML_OOM_LIMIT, ML_RULE_GROUP_LIMIT, (struct ml_seen){true, asked});
+    else if (o->host && asked > ADDRESSES)
         decide(o, ML_OOM_SHORTAGE, ML_RULE_ADDRESSES,
                total->known ? (struct ml_seen){true, missing(asked, room)} : unknown);
     else if (total->known && asked > total->bytes)
@@ -137,6 +139,7 @@ const char *ml_oom_rule_name(enum ml_oom_rule rule)
         [ML_RULE_FREE] = "free",
         [ML_RULE_FREE_ENOUGH] = "free_enough",
         [ML_RULE_ADDRESS_LIMIT] = "address_limit",
+        [ML_RULE_GROUP_LIMIT] = "group_limit",
         [ML_RULE_FITS_AFRESH] = "fits_afresh",
         [ML_RULE_TOO_MUCH] = "too_much",
         [ML_RULE_BETWEEN] = "between",
@@ -148,6 +151,7 @@ const char *ml_oom_rule_name(enum ml_oom_rule rule)
 const char *ml_oom_change_name(enum ml_oom_change_kind kind)
 {
     static const char *const names[] = {
+        [ML_CHANGE_LEAK] = "leak",
         [ML_CHANGE_EXPANDABLE] = "expandable_segments",
         [ML_CHANGE_SEGMENTS] = "free_segments",
         [ML_CHANGE_RAISE_LIMIT] = "raise_limit",
@@ -155,6 +159,7 @@ const char *ml_oom_change_name(enum ml_oom_change_kind kind)
         [ML_CHANGE_GRADIENTS] = "gradients",
         [ML_CHANGE_OPTIMIZER] = "optimizer_state",
         [ML_CHANGE_RECOMPUTE] = "recompute",
+        [ML_CHANGE_BFLOAT16] = "bfloat16",
     };
 
     return names[kind];

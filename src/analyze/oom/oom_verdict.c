@@ -6,10 +6,13 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "breakdown_keys.h"
+#include "killed_setting.h"
 #include "memledger/memledger.h"
+#include "narrow.h"
 #include "scope_path.h"
 #include "torch_packing.h"
 
@@ -23,6 +26,8 @@ struct case_file {
     struct ml_modules modules;
     struct ml_segment_map map;
     struct ml_free_space free;
+    struct ml_block_types types;
+    struct ml_leaks *leaks;
 };
 
 /* ---- The requester ----------------------------------------------------- */
@@ -90,6 +95,9 @@ static int name_place(struct case_file *c)
     o->host = strcmp(o->device, ML_HOST_DEVICE) == 0;
     o->torch = ml_torch_is_caching(o->device, o->space);
     o->driver.device = o->device;
+    if (o->refusal.killed)
+        o->group_limit = (struct ml_seen){
+            true, strtoull(ml_trace_setting(c->trace, ML_SETTING_KILLED_AT_LIMIT), NULL, 10)};
     return 0;
 }
 
@@ -157,11 +165,35 @@ static int list_holders(struct case_file *c)
     return ml_breakdown_of(&c->replay, &opts, &c->oom->holders);
 }
 
+/* The growth that led there, up to the refusal: a program may take long to end after it. In a file
+ * without frees it cannot be found. */
+static int find_leak(const struct case_file *c, struct ml_error *err)
+{
+    const struct ml_oom *o = c->oom;
+    struct ml_leaks_opts opts = {.device = o->device,
+                                 .pid = o->pid,
+                                 .warm_up = ML_LEAK_WARM_UP,
+                                 .until_ns = o->refusal.time_ns,
+                                 .top = 1};
+    struct ml_error ignored = {0};
+    int r;
+
+    ml_leaks_release(c->leaks); /* of the refusal before */
+    r = ml_leaks(c->trace, &opts, c->leaks, &ignored);
+    if (r == -EINVAL || r == -ENOENT || r == -ENODEV)
+        return 0;
+    return r < 0 ? ml_error_set(err, r, "out of memory") : 0;
+}
+
 static int examine(struct case_file *c, struct ml_error *err)
 {
     struct ml_oom *o = c->oom;
     struct ml_snapshot_opts at = {.at = {.kind = ML_AT_OOM, .number = o->refusal.overall}};
-    int r = ml_device_figures(c->trace, o->refusal.event, &o->driver, 1, err);
+    int r;
+
+    if (o->refusal.killed)
+        at.at = (struct ml_at){.kind = ML_AT_TIME, .time_ns = o->refusal.time_ns};
+    r = ml_device_figures(c->trace, o->refusal.event, o->refusal.time_ns, &o->driver, 1, err);
 
     if (r == 0 && o->host)
         r = ml_address_space(c->trace, o->refusal.event, &o->addresses, err);
@@ -188,7 +220,13 @@ static int examine(struct case_file *c, struct ml_error *err)
         o->place.driver.free = (struct ml_seen){true, o->least_capacity - o->place.bytes};
     ml_free_place_settle(&o->place);
     r = list_holders(c);
-    return r < 0 ? r : ml_oom_changes(&c->replay, &c->map, &c->modules, o, c->arena);
+    if (r == 0)
+        r = ml_block_types(c->trace, o->refusal.event, &c->types, err);
+    if (r == 0)
+        r = find_leak(c, err);
+    return r < 0 ? r
+                 : ml_oom_changes(&c->replay, &c->map, &c->types, &c->modules, c->leaks, o,
+                                  c->arena);
 }
 
 static void release_oom(struct ml_oom *oom)
@@ -201,7 +239,11 @@ static int tell(const struct ml_trace *trace, const struct ml_oom_opts *opts,
                 const struct ml_refusal *refusal, struct ml_oom_report *ret, struct ml_error *err)
 {
     struct ml_oom oom = {.refusal = *refusal};
-    struct case_file c = {.trace = trace, .opts = opts, .arena = &ret->at.arena, .oom = &oom};
+    struct case_file c = {.trace = trace,
+                          .opts = opts,
+                          .arena = &ret->at.arena,
+                          .oom = &oom,
+                          .leaks = &ret->leaks};
     int r = name_place(&c);
 
     if (r == 0)
@@ -210,6 +252,7 @@ static int tell(const struct ml_trace *trace, const struct ml_oom_opts *opts,
         r = ml_vec_push(&ret->list, oom);
     if (r < 0)
         release_oom(&oom);
+    ml_block_types_release(&c.types);
     ml_free_space_release(&c.free);
     ml_segment_map_release(&c.map);
     ml_modules_release(&c.modules);
@@ -225,6 +268,9 @@ static int none(const struct ml_trace *trace, const struct ml_oom_opts *opts,
     struct ml_at wanted = {.kind = ML_AT_OOM, .number = ml_max_u64(opts->number, 1)};
     struct ml_instant unused;
 
+    if (refusals->list.len < wanted.number && opts->pid)
+        return ml_error_set(err, -ENOENT, "no such allocation of process %u was refused",
+                            opts->pid);
     if (refusals->list.len < wanted.number) /* its error lists the existing devices and refusals */
         return ml_instant_find(trace, &wanted, opts->device, &unused, err);
     return ml_error_set(err, -ENOENT,
@@ -258,24 +304,6 @@ static int tell_all(const struct ml_trace *trace, const struct ml_oom_opts *opts
     return r;
 }
 
-/* The growth that led there, up to the refusal: a program may take long to end after it. In a file
- * without frees it cannot be found. */
-static int find_leak(const struct ml_trace *trace, struct ml_oom_report *ret, struct ml_error *err)
-{
-    const struct ml_oom *last = &ret->list.items[ret->list.len - 1];
-    struct ml_leaks_opts opts = {.device = last->device,
-                                 .pid = last->pid,
-                                 .warm_up = ML_LEAK_WARM_UP,
-                                 .until_ns = last->refusal.time_ns,
-                                 .top = 1};
-    struct ml_error ignored = {0};
-    int r = ml_leaks(trace, &opts, &ret->leaks, &ignored);
-
-    if (r == -EINVAL || r == -ENOENT || r == -ENODEV)
-        return 0;
-    return r < 0 ? ml_error_set(err, r, "out of memory") : 0;
-}
-
 int ml_oom_report(const struct ml_trace *trace, const struct ml_oom_opts *opts,
                   struct ml_oom_report *ret, struct ml_error *err)
 {
@@ -283,11 +311,11 @@ int ml_oom_report(const struct ml_trace *trace, const struct ml_oom_opts *opts,
 
     *ret = (struct ml_oom_report){0};
     ml_snapshot_begin(trace, &ret->at);
-    r = ml_refusals(trace, opts->device, &ret->refusals, err);
+    r = ml_check_process(trace, opts->pid, err);
+    if (r == 0)
+        r = ml_refusals(trace, opts->device, opts->pid, &ret->refusals, err);
     if (r == 0)
         r = tell_all(trace, opts, ret, err);
-    if (r == 0)
-        r = find_leak(trace, ret, err);
     if (r == 0)
         ret->at.instant.health = ret->list.items[0].holders.at.instant.health;
     if (r < 0 && err->text[0] == '\0')

@@ -14,6 +14,7 @@
 #ifndef ML_ANALYZE_OOM_VERDICT_H
 #define ML_ANALYZE_OOM_VERDICT_H
 
+#include "block_types.h"
 #include "breakdown.h"
 #include "free_space.h"
 #include "leaks.h"
@@ -38,12 +39,14 @@ enum ml_oom_rule {
     ML_RULE_FREE,          /* more than was free there: shortage */
     ML_RULE_FREE_ENOUGH,   /* as much was free: limit */
     ML_RULE_ADDRESS_LIMIT, /* more than RLIMIT_AS allows the process: limit */
+    ML_RULE_GROUP_LIMIT,   /* more than its control group may have: limit */
     ML_RULE_FITS_AFRESH,   /* its capacity covers the need after a fresh start: fragmentation */
     ML_RULE_TOO_MUCH,      /* it does not: shortage */
     ML_RULE_BETWEEN,       /* the capacity is not known precisely enough: unknown */
 };
 
 enum ml_oom_change_kind {
+    ML_CHANGE_LEAK,        /* free what grows from step to step */
     ML_CHANGE_EXPANDABLE,  /* expandable segments */
     ML_CHANGE_SEGMENTS,    /* free the blocks in the emptiest segments */
     ML_CHANGE_RAISE_LIMIT, /* of the allocator, or of the process */
@@ -51,15 +54,16 @@ enum ml_oom_change_kind {
     ML_CHANGE_GRADIENTS,   /* not needed in forward */
     ML_CHANGE_OPTIMIZER,   /* its state: move or reduce it */
     ML_CHANGE_RECOMPUTE,   /* recompute the activations of a module */
+    ML_CHANGE_BFLOAT16,    /* parameters and activations in bfloat16 instead of float32 */
 };
 
 struct ml_oom_change {
     enum ml_oom_change_kind kind;
     uint64_t bytes;    /* made usable, or no longer used */
     uint64_t count;    /* of segments */
-    uint64_t of_bytes; /* for the batch: memory that grows with it */
+    uint64_t of_bytes; /* for the batch: memory that grows with it; for bfloat16: in float32 */
     double fraction;   /* and the share of it that must go */
-    const char *name;  /* of the module; "" for others */
+    const char *name;  /* of the module, of what leaks or is in float32; "" for others */
     bool judged;       /* whether it is enough is known: */
     bool fits;
 };
@@ -73,6 +77,7 @@ struct ml_oom {
     const char *module, *class_name, *scope, *phase, *category, *line;
 
     struct ml_device_figures driver;
+    struct ml_seen group_limit;        /* of the control group, if the kernel killed for it */
     struct ml_address_space addresses; /* on the host, of the process that made the request */
     uint64_t live_bytes, live_blocks;  /* on the device, of all recorded processes */
     bool has_segments;
@@ -87,12 +92,14 @@ struct ml_oom {
     uint64_t least_capacity, most_capacity; /* the range of its capacity, if has_segments */
     struct ml_seen short_bytes;             /* missing bytes, at most */
     struct ml_breakdown holders;            /* by module, category and line */
-    ML_VEC(struct ml_oom_change) changes;   /* sufficient ones first, then smallest first */
+    /* Sufficient ones first, among them a leak, then smallest first. */
+    ML_VEC(struct ml_oom_change) changes;
 };
 
 struct ml_oom_opts {
     uint64_t number;    /* of the refusal; 0: the last standing ones */
     const char *device; /* NULL: any */
+    uint32_t pid;       /* 0: any */
     size_t top;         /* holders to list */
 };
 
@@ -106,7 +113,7 @@ struct ml_oom_report {
     struct ml_leaks leaks;
 };
 
-/* Reads the trace once, and six times for each reported refusal.
+/* Reads the trace once, and ten times for each reported refusal.
  * @ret    to be released, after a failure too
  * @return 0; -ENOENT without such a refusal, -ENODEV without such a device, and `err` lists the
  *         existing ones; or another negative errno */
@@ -124,9 +131,15 @@ const char *ml_oom_change_name(enum ml_oom_change_kind kind);
 /* Computes the verdict from the figures of `oom` down to expandable_bytes. */
 void ml_oom_judge(struct ml_oom *oom);
 
-/* Finds the changes that would make room, from a frozen table and its map.
+/* The strongest leak, if it is steady or likely; or NULL. */
+const struct ml_leak *ml_oom_leak(const struct ml_leaks *leaks);
+
+/* Finds the changes that would make room, from a frozen table, its map and its types. Memory that
+ * leaks is none that a step needs.
+ * @leaks  up to the refusal, at most one
  * @return 0 or -ENOMEM */
 int ml_oom_changes(const struct ml_replay *replay, const struct ml_segment_map *map,
-                   struct ml_modules *modules, struct ml_oom *oom, struct ml_arena *arena);
+                   const struct ml_block_types *types, struct ml_modules *modules,
+                   const struct ml_leaks *leaks, struct ml_oom *oom, struct ml_arena *arena);
 
 #endif

@@ -5,6 +5,10 @@
  * the same thread then gets as much from it, the allocator recovered: the program noticed
  * nothing.
  *
+ * A process that the kernel kills to keep the memory limit of its control group is refused nothing. It
+ * counts as a refusal at its end, of its last allocation on the host: the kernel kills when pages
+ * are first written to.
+ *
  * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef ML_ANALYZE_REFUSALS_H
@@ -28,6 +32,7 @@ struct ml_refusal {
     uint64_t driver_bytes; /* refused by the driver for it; 0: not recorded */
     uint32_t thread, space, scope, stack;
     enum ml_refusal_state state;
+    bool killed; /* by the kernel; bytes, scope and stack are those of its last allocation */
 };
 
 struct ml_refusals {
@@ -37,10 +42,11 @@ struct ml_refusals {
 
 /* Reads the trace once.
  * @device  only there, as in ml_instant_find; NULL: anywhere
+ * @pid     only of this process; 0: of any
  * @ret     to be released, after a failure too
  * @return 0 or negative errno */
-int ml_refusals(const struct ml_trace *trace, const char *device, struct ml_refusals *ret,
-                struct ml_error *err);
+int ml_refusals(const struct ml_trace *trace, const char *device, uint32_t pid,
+                struct ml_refusals *ret, struct ml_error *err);
 void ml_refusals_release(struct ml_refusals *refusals);
 
 #endif

@@ -16,11 +16,10 @@ struct ml_columns ml_window_columns(const struct ml_trace *trace, uint64_t from_
                                     size_t wanted);
 
 /* The bands of these columns: from a pyramid if the trace has one that is fine enough, else from a
- * replay.
- * @device  counts only this one; NULL: all
- * @ret     to be released, after a failure too
+ * replay. A pyramid has no depths of modules, and no single processes if several had memory.
+ * @ret    to be released, after a failure too
  * @return 0 or negative errno */
-int ml_window_bands(const struct ml_trace *trace, enum ml_bands_by by, const char *device,
+int ml_window_bands(const struct ml_trace *trace, const struct ml_bands_opts *opts,
                     const struct ml_columns *columns, struct ml_bands *ret, struct ml_error *err);
 
 #endif

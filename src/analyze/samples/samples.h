@@ -90,19 +90,6 @@ int ml_sample_book_close(struct ml_sample_book *book, struct ml_arena *arena,
                          struct ml_samples *ret);
 void ml_samples_release(struct ml_samples *samples);
 
-/* The latest figures of a device's memory up to an event. */
-struct ml_device_figures {
-    const char *device; /* given by the caller */
-    struct ml_seen used, free, total;
-    uint64_t time_ns; /* of the sample with the free memory; 0: none */
-};
-
-/* Fills in `count` of them by one pass over the first `events` events. A total from a later
- * sample is used too: the size of a device does not change.
- * @return 0 or negative errno */
-int ml_device_figures(const struct ml_trace *trace, uint64_t events, struct ml_device_figures *list,
-                      size_t count, struct ml_error *err);
-
 /* The address space of a process and the limit on it, RLIMIT_AS. */
 struct ml_address_space {
     uint32_t process;           /* number, given by the caller */

@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "checkpoints.h"
 #include "cuda_spaces.h"
 #include "each_event.h"
 #include "memledger/memledger.h"
@@ -85,13 +86,29 @@ static int on_event(void *ctx, const struct ml_event *event)
     return ml_replay_feed(&s->replay, event);
 }
 
+/* Checkpoints know without reading the trace. */
+static bool may_have_refusals(const struct ml_trace *trace)
+{
+    struct ml_checkpoints checkpoints = {0};
+    struct ml_replay end = {0};
+    bool may = ml_checkpoints_open(trace, &checkpoints) < 0 || ml_replay_init(&end, trace) < 0 ||
+               ml_checkpoints_restore_end(&checkpoints, &end) < 0 || end.ooms > 0;
+
+    ml_replay_release(&end);
+    ml_checkpoints_release(&checkpoints);
+    return may;
+}
+
 int ml_allocator_limit(const struct ml_trace *trace, const char *device, uint32_t pid,
                        struct ml_allocator_limit *ret, struct ml_error *err)
 {
     struct scan s = {.device = device, .pid = pid, .ret = ret};
-    int r = ml_replay_init(&s.replay, trace);
+    int r;
 
     *ret = (struct ml_allocator_limit){0};
+    if (!may_have_refusals(trace))
+        return 0;
+    r = ml_replay_init(&s.replay, trace);
     if (r == 0)
         r = ml_each_event(trace, on_event, &s, err);
     /* Contradictory refusals: the limit changed during the run. */

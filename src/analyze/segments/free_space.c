@@ -221,13 +221,14 @@ static int ask_driver(const struct ml_trace *trace, struct ml_fragmentation *f,
                       struct ml_error *err)
 {
     ML_VEC(struct ml_device_figures) figures = {0};
+    const struct ml_instant *at = &f->map.at.instant;
     int r = 0;
 
     for (size_t i = 0; r == 0 && i < f->free.places.len; i++)
         if (i == 0 || strcmp(f->free.places.items[i].device, f->free.places.items[i - 1].device))
             r = ml_vec_push(&figures, f->free.places.items[i].driver);
     if (r == 0)
-        r = ml_device_figures(trace, f->map.at.instant.event, figures.items, figures.len, err);
+        r = ml_device_figures(trace, at->event, at->time_ns, figures.items, figures.len, err);
     for (size_t i = 0; r == 0 && i < f->free.places.len; i++)
         r = settle_place(trace, &f->free.places.items[i], figures.items, figures.len, err);
     ml_vec_release(&figures);

@@ -10,7 +10,7 @@
 #define ML_ANALYZE_FREE_SPACE_H
 
 #include "allocator_limit.h"
-#include "samples.h"
+#include "device_figures.h"
 #include "segment_map.h"
 
 #define ML_HOLE_CLASSES 5

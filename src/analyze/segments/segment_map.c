@@ -66,7 +66,7 @@ static int take_block(struct mapper *m, const struct ml_block *block)
 
     if (!block->live || s->ended || block->size == 0)
         return 0;
-    if (m->ret->at.device_index >= 0 && s->device != m->ret->at.device_index)
+    if (!ml_snapshot_has(&m->ret->at, m->replay, block))
         return 0;
     place = find_place(m, s);
     if (!place)

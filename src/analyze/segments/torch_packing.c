@@ -31,6 +31,11 @@ bool ml_torch_is_caching(const char *device, const char *space)
            (space[len] == '\0' || space[len] == ' ');
 }
 
+uint64_t ml_torch_rounded_bytes(uint64_t request)
+{
+    return round_up(request ? request : 1, UNIT);
+}
+
 uint64_t ml_torch_segment_bytes(uint64_t request)
 {
     if (request <= ML_TORCH_SMALL_BLOCK)
@@ -72,7 +77,7 @@ void ml_torch_packing_release(struct ml_torch_packing *packing)
 
 void ml_torch_packing_add(struct ml_torch_packing *packing, uint64_t bytes)
 {
-    uint64_t rounded = round_up(bytes ? bytes : 1, UNIT);
+    uint64_t rounded = ml_torch_rounded_bytes(bytes);
 
     if (rounded <= ML_TORCH_SMALL_BLOCK)
         packing->small_bytes = ml_sum_u64(packing->small_bytes, rounded);

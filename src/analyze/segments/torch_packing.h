@@ -22,6 +22,9 @@
 /* Whether the space belongs to that allocator: "torch", "torch pool 1.0" on "cuda:0". */
 bool ml_torch_is_caching(const char *device, const char *space);
 
+/* The size of the block that it gives for a request. */
+uint64_t ml_torch_rounded_bytes(uint64_t request);
+
 /* The bytes that it requests from the driver for a request that fits no hole. */
 uint64_t ml_torch_segment_bytes(uint64_t request);
 

@@ -7,12 +7,14 @@
 #include "costs.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "births.h"
 #include "block_groups.h"
 #include "classify.h"
+#include "sampled.h"
 
 const char *const ml_cost_words[] = {"peak", "leaked", "allocated", "temporary", "calls", NULL};
 
@@ -32,8 +34,7 @@ static bool is_selected(const struct pass *p, const struct ml_block *block)
 {
     const struct ml_replay_space *space = &p->replay.spaces.items[block->space];
 
-    return space->counted &&
-           (p->ret->at.device_index < 0 || space->device == p->ret->at.device_index);
+    return space->counted && ml_snapshot_has(&p->ret->at, &p->replay, block);
 }
 
 /* @return NULL: out of memory */
@@ -49,10 +50,31 @@ static struct ml_cost_group *group_of(struct pass *p, const struct ml_block *blo
     return group < 0 ? NULL : &p->list.items[group];
 }
 
-static void book_allocation(struct ml_cost_group *group, const struct ml_birth *birth)
+static uint64_t mean_of(const struct pass *p, const struct ml_block *block)
 {
-    group->figures[ML_COST_ALLOCATED] += birth->bytes;
-    group->figures[ML_COST_CALLS]++;
+    return p->replay.spaces.items[block->space].sampled_bytes;
+}
+
+/* Adds bytes of a block to a figure. */
+static void book_bytes(const struct pass *p, struct ml_cost_group *group, enum ml_cost cost,
+                       const struct ml_block *block, uint64_t bytes)
+{
+    uint64_t mean = mean_of(p, block);
+
+    group->figures[cost] += bytes;
+    if (mean)
+        group->variances[cost] += ml_sample_variance(bytes, mean);
+}
+
+static void book_allocation(const struct pass *p, struct ml_cost_group *group,
+                            const struct ml_block *block, const struct ml_birth *birth)
+{
+    uint64_t mean = mean_of(p, block);
+
+    book_bytes(p, group, ML_COST_ALLOCATED, block, birth->bytes);
+    group->figures[ML_COST_CALLS] += ml_sample_count(&group->call_parts, birth->bytes, mean);
+    if (mean)
+        group->variances[ML_COST_CALLS] += ml_sample_count_variance(birth->bytes, mean);
 }
 
 static void on_open(void *ctx, const struct ml_block *block)
@@ -72,17 +94,21 @@ static void on_split(void *ctx, const struct ml_block *from, const struct ml_blo
 static void book_end(struct pass *p, const struct ml_block *block, const struct ml_birth *birth,
                      uint64_t time_ns)
 {
-    int is_short = ml_births_is_short(&p->births, block, birth, time_ns, &p->opts->limit);
+    /* How many others a thread allocated meanwhile is not known of samples. */
+    bool is_known = p->opts->limit.by_time || !mean_of(p, block);
+    int is_short =
+        is_known ? ml_births_is_short(&p->births, block, birth, time_ns, &p->opts->limit) : 0;
     struct ml_cost_group *group = group_of(p, block);
 
     if (is_short < 0)
         p->failed = is_short;
     if (!group)
         return;
-    book_allocation(group, birth);
+    book_allocation(p, group, block, birth);
     if (is_short > 0) {
-        group->figures[ML_COST_TEMPORARY] += birth->bytes;
-        group->temporary_calls++;
+        book_bytes(p, group, ML_COST_TEMPORARY, block, birth->bytes);
+        group->temporary_calls +=
+            ml_sample_count(&group->temporary_parts, birth->bytes, mean_of(p, block));
     }
 }
 
@@ -105,10 +131,21 @@ static int book_live(struct pass *p)
 
         if (!group)
             continue;
-        group->figures[ML_COST_LIVE] += block->size;
-        group->live_blocks++;
+        book_bytes(p, group, ML_COST_LIVE, block, block->size);
+        group->live_blocks += ml_sample_count(&group->live_parts, block->size, mean_of(p, block));
     }
     return p->failed;
+}
+
+static void book_reach(struct pass *p, struct ml_cost_group *group, const struct ml_block *block)
+{
+    uint64_t count = ml_sample_count(&group->leaked_parts, block->size, mean_of(p, block));
+    enum ml_reach reach =
+        ml_reach_book_of(&p->ret->reach, p->replay.spaces.items[block->space].number, block->addr);
+
+    group->leaked_blocks += count;
+    group->reach_blocks[reach] += count;
+    group->reach_bytes[reach] += block->size;
 }
 
 /* The driver's own memory is not the program's to free. */
@@ -124,11 +161,11 @@ static int book_left(struct pass *p)
         if (!group)
             continue;
         if (birth)
-            book_allocation(group, birth);
+            book_allocation(p, group, block, birth);
         if (p->replay.spaces.items[block->space].drivers_own)
             continue;
-        group->figures[ML_COST_LEAKED] += block->size;
-        group->leaked_blocks++;
+        book_bytes(p, group, ML_COST_LEAKED, block, block->size);
+        book_reach(p, group, block);
     }
     return p->failed;
 }
@@ -137,14 +174,21 @@ static int book_left(struct pass *p)
 
 static void add_group(struct ml_cost_group *sum, const struct ml_cost_group *group)
 {
-    for (int i = 0; i < ML_COSTS; i++)
+    for (int i = 0; i < ML_COSTS; i++) {
         sum->figures[i] += group->figures[i];
+        sum->variances[i] += group->variances[i];
+    }
     sum->live_blocks += group->live_blocks;
     sum->leaked_blocks += group->leaked_blocks;
     sum->temporary_calls += group->temporary_calls;
+    for (int i = 0; i < ML_REACHES; i++) {
+        sum->reach_bytes[i] += group->reach_bytes[i];
+        sum->reach_blocks[i] += group->reach_blocks[i];
+    }
 }
 
 struct order {
+    uint64_t lost; /* comes first, where the memory was searched */
     uint64_t figure;
     uint32_t group;
 };
@@ -153,6 +197,8 @@ static int largest_first(const void *a, const void *b)
 {
     const struct order *x = a, *y = b;
 
+    if (x->lost != y->lost)
+        return x->lost < y->lost ? 1 : -1;
     if (x->figure != y->figure)
         return x->figure < y->figure ? 1 : -1;
     return x->group < y->group ? -1 : 1;
@@ -191,6 +237,22 @@ static int list_group(struct pass *p, const struct order *order)
     return ml_vec_push(&p->ret->groups, group);
 }
 
+uint64_t ml_cost_lost_bytes(const struct ml_cost_group *group)
+{
+    return group->figures[ML_COST_LEAKED] - group->reach_bytes[ML_REACH_REACHABLE];
+}
+
+uint64_t ml_cost_lost_blocks(const struct ml_cost_group *group)
+{
+    return group->leaked_blocks - group->reach_blocks[ML_REACH_REACHABLE];
+}
+
+/* For the order of groups. */
+static uint64_t lost_of(const struct pass *p, const struct ml_cost_group *group)
+{
+    return p->opts->of == ML_COST_LEAKED && p->ret->reach.is_there ? ml_cost_lost_bytes(group) : 0;
+}
+
 static int list_groups(struct pass *p)
 {
     ML_VEC(struct order) orders = {0};
@@ -206,13 +268,18 @@ static int list_groups(struct pass *p)
         }
         add_group(&p->ret->total, &p->list.items[i]);
         if (figure > 0)
-            r = ml_vec_push(&orders, (struct order){figure, i});
+            r = ml_vec_push(&orders, (struct order){lost_of(p, &p->list.items[i]), figure, i});
     }
     ml_vec_sort(&orders, largest_first);
     for (size_t i = 0; r == 0 && i < orders.len; i++)
         r = list_group(p, &orders.items[i]);
     ml_vec_release(&orders);
     return r;
+}
+
+double ml_cost_error(const struct ml_cost_group *group, enum ml_cost cost)
+{
+    return sqrt(group->variances[cost]);
 }
 
 double ml_cost_percent(const struct ml_cost_report *report, const struct ml_cost_group *group)
@@ -235,6 +302,8 @@ static int find_instant(const struct ml_trace *trace, const struct ml_costs_opts
     if (r == 0 && ml_health_no_frees(&ret->at.instant.health))
         r = ml_error_set(err, -EINVAL,
                          "the imported file contains no frees, so lifetimes are unknown");
+    if (r == 0)
+        r = ml_snapshot_choose_process(&ret->at, trace, opts->snapshot.pid, err);
     if (r == 0)
         r = ml_instant_device(replay, opts->snapshot.device, &ret->at.device_index, err);
     if (r < 0 || ret->at.device_index < 0)
@@ -304,6 +373,8 @@ int ml_costs(const struct ml_trace *trace, const struct ml_costs_opts *opts,
     memcpy(ret->by, opts->by, sizeof(ret->by));
     ml_snapshot_begin(trace, &ret->at);
     if (r == 0)
+        r = ml_reach_book_read(trace, &ret->reach);
+    if (r == 0)
         r = find_instant(trace, opts, ret, &p.replay, err);
     if (r == 0)
         r = read_and_list(&p, trace, err);
@@ -321,6 +392,7 @@ int ml_costs(const struct ml_trace *trace, const struct ml_costs_opts *opts,
 void ml_cost_report_release(struct ml_cost_report *report)
 {
     ml_vec_release(&report->groups);
+    ml_reach_book_release(&report->reach);
     ml_snapshot_release(&report->at);
     *report = (struct ml_cost_report){0};
 }

@@ -7,6 +7,7 @@
 #define ML_ANALYZE_COSTS_H
 
 #include "breakdown.h"
+#include "reach_book.h"
 #include "temporary.h"
 
 enum ml_cost {
@@ -41,8 +42,13 @@ struct ml_costs_opts {
 };
 
 struct ml_cost_group {
-    uint64_t figures[ML_COSTS];
+    uint64_t figures[ML_COSTS]; /* estimates, where spaces are sampled */
+    double variances[ML_COSTS]; /* of these; 0: exact */
+    /* Of the numbers, not yet in them: see ml_sample_count. */
+    uint32_t call_parts, live_parts, leaked_parts, temporary_parts;
     uint64_t live_blocks, leaked_blocks, temporary_calls;
+    /* Of what was never freed, by enum ml_reach. */
+    uint64_t reach_bytes[ML_REACHES], reach_blocks[ML_REACHES];
     const char *names[ML_KEYS]; /* by position in `by`; "" for none */
     uint32_t stack;             /* for ML_KEY_STACK */
 };
@@ -59,6 +65,7 @@ struct ml_cost_report {
     struct ml_cost_group total;
     struct ml_cost_group left_out; /* not in the total */
     size_t left_out_count;
+    struct ml_reach_book reach;
 };
 
 /* Reads the trace to find the instant, for categories if it has modules or phases, and once more.
@@ -67,6 +74,14 @@ struct ml_cost_report {
 int ml_costs(const struct ml_trace *trace, const struct ml_costs_opts *opts,
              struct ml_cost_report *ret, struct ml_error *err);
 void ml_cost_report_release(struct ml_cost_report *report);
+
+/* Bytes and blocks of the group that were lost, definitely or indirectly, or may have been: those
+ * that were not searched for count. */
+uint64_t ml_cost_lost_bytes(const struct ml_cost_group *group);
+uint64_t ml_cost_lost_blocks(const struct ml_cost_group *group);
+
+/* The standard error of a figure, in its unit; 0: it is exact. */
+double ml_cost_error(const struct ml_cost_group *group, enum ml_cost cost);
 
 /* The share of the total of the figure that the groups are ordered by, in percent. */
 double ml_cost_percent(const struct ml_cost_report *report, const struct ml_cost_group *group);

@@ -40,7 +40,7 @@ static int add_block(struct ml_leak_book *book, const struct ml_block *block, le
         if (ml_vec_push(sums, (struct left_sum){.group = (uint32_t)sums->len}) < 0)
             return -ENOMEM;
     sums->items[group].bytes += block->size;
-    sums->items[group].blocks++;
+    sums->items[group].blocks += ml_replay_count(book->replay, block);
     return 0;
 }
 
@@ -54,7 +54,7 @@ static int add_blocks(struct ml_leak_book *book, left_sums *sums, struct ml_leak
         if (!is_left(book, block))
             continue;
         ret->left_bytes += block->size;
-        ret->left_blocks++;
+        ret->left_blocks += ml_replay_count(book->replay, block);
         r = add_block(book, block, sums);
     }
     return r;

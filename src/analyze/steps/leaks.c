@@ -174,6 +174,20 @@ static struct slices slices_of(const struct pass *p, const struct ml_leaks_opts 
     };
 }
 
+static int list_processes(const struct pass *p, struct ml_leaks *ret)
+{
+    const struct ml_trace *trace = p->replay.trace;
+    uint64_t process, unused;
+    size_t cursor = 0;
+    int r = 0;
+
+    if (p->book.process >= 0)
+        ret->step_pid = ml_trace_process(trace, (uint32_t)p->book.process)->pid;
+    while (r == 0 && ml_map_next(&p->others, &cursor, &process, &unused))
+        r = ml_vec_push(&ret->other_pids, ml_trace_process(trace, (uint32_t)process)->pid);
+    return r;
+}
+
 /* Evaluates the book after the trace has been read. */
 static int evaluate(const struct pass *p, const struct ml_leaks_opts *opts, struct ml_leaks *ret,
                     struct ml_error *err)
@@ -182,7 +196,8 @@ static int evaluate(const struct pass *p, const struct ml_leaks_opts *opts, stru
 
     ret->at.instant.health = ml_health_of(&p->replay);
     ret->no_allocations = ml_health_no_allocations(&p->replay);
-    ret->other_processes = (uint32_t)ml_map_len(&p->others);
+    if (r == 0)
+        r = list_processes(p, ret);
     return r < 0 ? ml_error_set(err, r, "out of memory") : 0;
 }
 
@@ -361,6 +376,7 @@ void ml_leaks_release(struct ml_leaks *leaks)
         ml_stack_view_release(&leaks->list.items[i].stack);
     ml_vec_release(&leaks->list);
     ml_vec_release(&leaks->left);
+    ml_vec_release(&leaks->other_pids);
     if (leaks->after)
         ml_leaks_release(leaks->after);
     free(leaks->after);

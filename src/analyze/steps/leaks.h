@@ -79,7 +79,8 @@ struct ml_leaks {
     uint64_t from_ns, to_ns;            /* end of warm-up, end of the last */
     uint64_t from_bytes, to_bytes;      /* live then, of the selected blocks */
     double bytes_per_step;
-    uint32_t other_processes;            /* that marked steps and are ignored */
+    uint32_t step_pid;                   /* of the process that marked the steps; 0: none did */
+    ML_VEC(uint32_t) other_pids;         /* of others that marked steps and are ignored */
     ML_VEC(struct ml_leak) list;         /* strongest first, then by growth in the second half */
     enum ml_stackless stackless;         /* why those listed have no stack, if none has one */
     uint64_t found[ML_LEAK_SIGNS];       /* of each sign, listed or not */

@@ -93,6 +93,7 @@ static void gauge_add(struct ml_gauge *gauge, uint64_t bytes)
 static void add_cache(struct ml_cache_book *book, struct ml_cache_latest *latest,
                       const struct ml_block *block)
 {
+    struct ml_scope_fact fact = ml_scope_fact_of(&book->modules.facts, block->scope);
     int64_t tensor = tensor_of(book, block);
 
     if (tensor < 0) {
@@ -107,7 +108,7 @@ static void add_cache(struct ml_cache_book *book, struct ml_cache_latest *latest
         .size_bytes = block->size,
         .tensor = (uint32_t)tensor,
         .thread = ml_block_thread(block),
-        .replaces = ml_scope_fact_of(&book->modules.facts, block->scope).module != 0,
+        .replaces = fact.module && !fact.in_function,
     };
 }
 

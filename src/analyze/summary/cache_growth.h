@@ -4,7 +4,7 @@
  * and frees the old block before it allocates anything else. The difference of the two is one
  * growth: what a token takes in all texts of a batch, or several tokens that a model reads at once.
  * It is exact where the allocator does not round; where it does, the average is right. Blocks that
- * are replaced outside all modules, as in a beam search, do not grow.
+ * are replaced outside all modules, as by the function that searches with beams, do not grow.
  *
  * A cache that is allocated at once for the longest text is never replaced: the trace shows its
  * size, but not how much of it is in use.

@@ -26,10 +26,11 @@ static int by_bytes(const void *a, const void *b)
     return x->key < y->key ? -1 : x->key > y->key;
 }
 
-static int add(struct ml_composition *c, struct ml_map *index, const struct ml_block *block,
-               uint64_t key, bool drivers_own)
+static int add(const struct ml_replay *replay, struct ml_composition *c, struct ml_map *index,
+               const struct ml_block *block, uint64_t key)
 {
-    uint64_t at;
+    bool drivers_own = replay->spaces.items[block->space].drivers_own;
+    uint64_t at, blocks = ml_replay_count(replay, block);
 
     if (!ml_map_get(index, key, &at)) {
         at = c->groups.len;
@@ -40,9 +41,9 @@ static int add(struct ml_composition *c, struct ml_map *index, const struct ml_b
     }
     c->groups.items[at].bytes += block->size;
     c->groups.items[at].left_bytes += drivers_own ? 0 : block->size;
-    c->groups.items[at].blocks++;
+    c->groups.items[at].blocks += blocks;
     c->bytes += block->size;
-    c->blocks++;
+    c->blocks += blocks;
     return 0;
 }
 
@@ -58,7 +59,7 @@ int ml_compose(const struct ml_replay *replay, enum ml_group_by by, bool left,
     *ret = (struct ml_composition){0};
     while (r == 0 && (block = ml_replay_next(replay, left, &cursor)))
         if (key_of(block, by, &key))
-            r = add(ret, &index, block, key, replay->spaces.items[block->space].drivers_own);
+            r = add(replay, ret, &index, block, key);
     ml_map_release(&index);
     ml_vec_sort(&ret->groups, by_bytes);
     return r;

@@ -21,12 +21,12 @@ static void fill_totals(const struct ml_gather *g, struct ml_stats *ret)
     double life_ns = 0;
 
     ret->health = ml_health_of(&g->replay);
-    ret->events = g->replay.events;
+    ret->events = g->events;
     ret->duration_ns = info->end_ns;
     ret->file_bytes = info->file_bytes;
     ret->event_bytes = info->event_bytes;
     ret->events_per_second = ratio((double)ret->events * 1e9, (double)ret->duration_ns);
-    ret->bytes_per_event = ratio((double)info->event_bytes, (double)ret->events);
+    ret->bytes_per_event = ratio((double)info->event_bytes, (double)g->replay.events);
     for (size_t i = 0; i < 32; i++)
         ret->kinds[i] = g->kinds[i];
     for (size_t i = 0; i < ML_SIZE_CLASSES; i++) {
@@ -98,7 +98,7 @@ int ml_measure(const struct ml_trace *trace, const struct ml_stats_opts *opts, s
     int r;
 
     *ret = (struct ml_stats){0};
-    r = ml_gather(&gather, trace, err);
+    r = ml_gather(&gather, trace, opts->caps, err);
     if (r == 0) {
         r = fill_all(&gather, opts, ret);
         if (r < 0)

@@ -23,6 +23,7 @@
 struct ml_stats_opts {
     size_t top; /* scopes, threads, live blocks and objects to list */
     struct ml_object_order order;
+    const struct ml_level_caps *caps; /* which devices and processes count; NULL: all */
 };
 
 /* Allocations of [from_bytes, to_bytes]: powers of two. */

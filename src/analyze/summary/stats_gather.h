@@ -14,6 +14,7 @@
 struct ml_gather_size {
     uint64_t allocations, allocated_bytes;
     uint64_t freed;
+    uint32_t allocation_parts, free_parts; /* see ml_sample_count */
     double life_ns; /* sum; a double, because a trace may contain centuries in total */
 };
 
@@ -23,15 +24,18 @@ struct ml_gather_thread {
     uint32_t fresh_space, fresh_scope;
     uint64_t fresh_addr, fresh_size;
     uint64_t events, allocations, allocated_bytes, frees, temporary;
+    uint32_t allocation_parts;
 };
 
 struct ml_gather_scope {
     uint32_t number;
     uint64_t allocations, allocated_bytes, temporary;
+    uint32_t allocation_parts;
 };
 
 struct ml_gather {
     struct ml_replay replay;
+    uint64_t events; /* of the devices and processes that count */
     uint64_t kinds[32];
     struct ml_gather_size sizes[ML_SIZE_CLASSES];
     ML_VEC(struct ml_gather_thread) threads;
@@ -46,8 +50,10 @@ struct ml_gather {
 unsigned ml_size_class(uint64_t bytes);
 
 /* Reads the whole trace. Release it in both cases.
+ * @caps   which devices and processes count; NULL: all
  * @return 0 or negative errno */
-int ml_gather(struct ml_gather *gather, const struct ml_trace *trace, struct ml_error *err);
+int ml_gather(struct ml_gather *gather, const struct ml_trace *trace,
+              const struct ml_level_caps *caps, struct ml_error *err);
 void ml_gather_release(struct ml_gather *gather);
 
 #endif

@@ -87,6 +87,8 @@ int ml_stats_spaces(const struct ml_gather *g, struct ml_stats *ret)
             .counted = from->counted,
         };
 
+        if (!ml_replay_has_space(&g->replay, from->number))
+            continue;
         ml_figures_add(&s.figures, from);
         s.figures.peak_bytes = from->bytes.peak_bytes;
         s.figures.peak_time_ns = from->bytes.peak_time_ns;

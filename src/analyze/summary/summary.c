@@ -18,12 +18,15 @@ static const char *copy_setting(const struct ml_trace *trace, const char *key,
     return value ? ml_arena_dup(arena, value, strlen(value)) : NULL;
 }
 
-static uint32_t count_threads(const struct ml_trace *trace)
+static uint32_t count_threads(const struct ml_replay *replay)
 {
-    uint32_t count = 0, numbers = ml_trace_threads(trace);
+    uint32_t count = 0, numbers = ml_trace_threads(replay->trace);
 
-    for (uint32_t i = 0; i < numbers; i++)
-        count += ml_trace_thread(trace, i)->tid != 0;
+    for (uint32_t i = 0; i < numbers; i++) {
+        const struct ml_thread *thread = ml_trace_thread(replay->trace, i);
+
+        count += thread->tid != 0 && ml_replay_has_process(replay, thread->process);
+    }
     return count;
 }
 
@@ -39,7 +42,7 @@ static void fill_totals(const struct ml_replay *at_end, struct ml_summary *ret)
     ret->duration_ns = info->end_ns;
     ret->events = at_end->events;
     ret->file_bytes = info->file_bytes;
-    ret->threads = count_threads(trace);
+    ret->threads = count_threads(at_end);
     ret->ooms = at_end->ooms;
     ret->health = ml_health_of(at_end);
     for (size_t i = 0; i < at_end->spaces.len; i++)
@@ -90,7 +93,12 @@ struct books {
 
 static void on_sample(void *ctx, const struct ml_event *event)
 {
-    ml_sample_book_add(&((struct books *)ctx)->samples, event);
+    struct books *books = ctx;
+    const struct ml_replay *replay = books->steps.replay;
+
+    if (ml_replay_has_device(replay,
+                             ml_trace_string(replay->trace, (uint32_t)event->args[0], NULL)))
+        ml_sample_book_add(&books->samples, event);
 }
 
 static void on_mark(void *ctx, const struct ml_event *event)
@@ -98,15 +106,26 @@ static void on_mark(void *ctx, const struct ml_event *event)
     ml_step_book_mark(&((struct books *)ctx)->steps, event);
 }
 
+static bool is_counted(const struct books *books, const struct ml_block *block)
+{
+    return books->steps.replay->spaces.items[block->space].counted;
+}
+
 static void on_open(void *ctx, const struct ml_block *block)
 {
-    ml_cache_book_add(&((struct books *)ctx)->caches, block);
+    struct books *books = ctx;
+
+    if (is_counted(books, block))
+        ml_cache_book_add(&books->caches, block);
 }
 
 static void on_close(void *ctx, const struct ml_block *block, const struct ml_event *event)
 {
+    struct books *books = ctx;
+
     (void)event;
-    ml_cache_book_remove(&((struct books *)ctx)->caches, block);
+    if (is_counted(books, block))
+        ml_cache_book_remove(&books->caches, block);
 }
 
 /* Callbacks for blocks take time: only where they are needed. */

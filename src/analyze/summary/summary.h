@@ -18,7 +18,7 @@
 
 struct ml_summary_opts {
     size_t top;                       /* scopes and labels to list */
-    const struct ml_level_caps *caps; /* NULL: none */
+    const struct ml_level_caps *caps; /* which devices and processes count; NULL: all */
 };
 
 /* The figures of a space, a level, a device, a process or the whole run. */
@@ -88,8 +88,9 @@ struct ml_summary_process {
     uint32_t number; /* in the trace */
     uint32_t pid;
     const char *command;
-    const char *role; /* NULL: none */
-    uint32_t rank;    /* 1 + its number in a job; 0: none */
+    const char *role;  /* NULL: none */
+    uint32_t rank;     /* 1 + its number in a job; 0: none */
+    const char *place; /* in that job: "rank=3 world_size=8"; NULL: none */
     const char *how;
     uint32_t threads;
     struct ml_figures counted;
@@ -115,7 +116,7 @@ struct ml_summary {
     bool has_modules;                  /* else the fields up to steps are 0 */
     uint64_t named_bytes_at_peak;      /* labelled, or in a scope of a module or an optimizer */
     double named_percent_at_peak;      /* of all counted bytes at the peak */
-    uint64_t backward_allocated_bytes; /* over the whole run */
+    uint64_t backward_allocated_bytes; /* over the whole run; 0 for a device or process of it */
     uint64_t backward_named_bytes;
     double backward_named_percent;
     struct ml_cache_growth caches; /* no layers: there are no keys and values */

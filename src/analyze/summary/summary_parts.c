@@ -226,7 +226,7 @@ int ml_summary_named(const struct ml_replay *at_peak, const struct ml_classes *c
         r = name_blocks(at_peak, &facts, ret);
     ret->has_modules = r == 0 && facts.has_modules;
     ret->named_percent_at_peak = percent(ret->named_bytes_at_peak, at_peak->bytes.live_bytes);
-    if (ret->has_modules) {
+    if (ret->has_modules && !at_peak->only_device && !at_peak->only_pid) {
         ret->backward_allocated_bytes = classes->backward_bytes;
         ret->backward_named_bytes = classes->backward_named_bytes;
         ret->backward_named_percent =

@@ -3,7 +3,6 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -76,7 +75,8 @@ int ml_summary_devices(const struct ml_replay *replay, struct ml_summary *ret)
     for (size_t i = 0; i < replay->spaces.len; i++) {
         const struct ml_replay_space *s = &replay->spaces.items[i];
 
-        add_space(s, &ret->devices.items[s->device]);
+        if (ml_replay_has_space(replay, s->number))
+            add_space(s, &ret->devices.items[s->device]);
     }
     for (size_t i = 0; i < replay->devices.len; i++) {
         struct ml_summary_device *d = &ret->devices.items[i];
@@ -169,14 +169,6 @@ static int count_threads(const struct ml_trace *trace, struct ml_map *ret)
     return 0;
 }
 
-/* 1 + the number in "rank 3" and the like; 0: it is another role. */
-static uint32_t rank_in(const char *role)
-{
-    unsigned rank;
-
-    return sscanf(role, "rank %9u", &rank) == 1 ? rank + 1 : 0;
-}
-
 static int add_processes(const struct ml_replay *replay, const struct ml_map *threads,
                          struct ml_summary *ret)
 {
@@ -190,7 +182,7 @@ static int add_processes(const struct ml_replay *replay, const struct ml_map *th
         uint32_t len;
         const char *command;
 
-        if (process->pid == 0)
+        if (process->pid == 0 || !ml_replay_has_process(replay, i))
             continue;
         ml_map_get(threads, i, &count);
         p.threads = (uint32_t)count;
@@ -200,10 +192,15 @@ static int add_processes(const struct ml_replay *replay, const struct ml_map *th
         if (process->role) {
             const char *role = ml_trace_string(replay->trace, process->role, &len);
             p.role = ml_arena_dup(&ret->arena, role, len);
-            p.rank = p.role ? rank_in(p.role) : 0;
+            p.rank = p.role ? ml_role_rank(p.role) : 0;
+        }
+        if (process->place) {
+            const char *place = ml_trace_string(replay->trace, process->place, &len);
+            p.place = ml_arena_dup(&ret->arena, place, len);
         }
         fill_process(replay, i, &p);
-        if (!p.command || (process->role && !p.role) || ml_vec_push(&ret->processes, p) < 0)
+        if (!p.command || (process->role && !p.role) || (process->place && !p.place) ||
+            ml_vec_push(&ret->processes, p) < 0)
             return -ENOMEM;
     }
     return 0;

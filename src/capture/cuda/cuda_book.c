@@ -11,8 +11,8 @@
 
 #include "cuda_actions.h"
 #include "cuda_call.h"
+#include "cuda_labels.h"
 #include "cuda_pools.h"
-#include "cuda_private.h"
 #include "cuda_turns.h"
 #include "memledger/memledger.h"
 #include "record.h"
@@ -150,9 +150,7 @@ void ml_cuda_open_block(struct ml_cuda_state *book, const struct ml_cuda_block *
         ml_cuda_enter(book, block->device, (int64_t)block->size);
     book->managed_blocks += block->sort == ML_SORT_MANAGED;
     ml_record_alloc_stack(space_of(block), block->addr, block->size, block->stack);
-    if (ml_cuda_private_label)
-        ml_record_label(space_of(block), (const void *)(uintptr_t)block->addr, MEMLEDGER_OTHER,
-                        ml_cuda_private_label);
+    ml_cuda_label(space_of(block), block->addr);
 }
 
 void ml_cuda_close_block(struct ml_cuda_state *book, struct ml_cuda_block *block,

@@ -11,6 +11,7 @@
 #include <stddef.h>
 
 #include "cuda_book.h"
+#include "cuda_labels.h"
 #include "record.h"
 #include "recorder.h"
 
@@ -27,6 +28,7 @@ static void move(struct ml_cuda_block *handle, uint64_t mapping)
     ml_record_free(space, (void *)(uintptr_t)place_of(handle));
     handle->context = mapping;
     ml_record_alloc_stack(space, place_of(handle), handle->size, handle->stack);
+    ml_cuda_label(space, place_of(handle));
 }
 
 /* @return whether the memory is gone */

@@ -10,7 +10,6 @@
 #include <malloc.h>
 #include <stdlib.h>
 
-#include "call_stack.h"
 #include "heap_real.h"
 #include "heap_seen.h"
 
@@ -18,13 +17,13 @@ void ml_heap_refused(size_t bytes, int error)
 {
     uint32_t space = ML_HEAP_SPACE;
 
-    if (space && bytes && error == ENOMEM)
-        ml_record_oom(space, bytes, ML_HEAP_STACKS ? ml_call_stack(__builtin_frame_address(0)) : 0);
-}
-
-void ml_heap_record_stack(uint32_t space, const void *p, size_t bytes, const void *hook)
-{
-    ml_record_alloc_stack(space, (uintptr_t)p, bytes, ml_call_stack(hook));
+    space = space ? space : ML_PART_SPACE;
+    if (!space || !bytes || error != ENOMEM)
+        return;
+    if (ML_HEAP_STACKS)
+        ml_call_stack_oom(space, bytes, __builtin_frame_address(0));
+    else
+        ml_record_oom(space, bytes, 0);
 }
 
 ML_HOOK void *malloc(size_t bytes)
@@ -81,7 +80,24 @@ static ML_ALWAYS_INLINE void *resize(uint32_t space, void *p, size_t bytes)
     return q;
 }
 
-static void *realloc_hook(void *p, size_t bytes)
+/* The same where only some blocks are recorded: the old one may be, and the new one not. */
+static ML_NOINLINE void *resize_part(void *p, size_t bytes, const void *hook)
+{
+    bool moves = ml_recorded_maybe(p) && ml_part_moves(p);
+    void *q = ML_REAL(realloc)(p, bytes);
+
+    if (ML_LIKELY(q != NULL)) {
+        if (ml_part_wants(bytes))
+            ml_part_seen(q, bytes, hook);
+    } else if (bytes) {
+        if (moves)
+            ml_part_move_failed(p);
+        ml_heap_refused(bytes, errno);
+    }
+    return q;
+}
+
+static ML_ALWAYS_INLINE void *realloc_hook(void *p, size_t bytes)
 {
     uint32_t space = ML_HEAP_SPACE;
 
@@ -89,6 +105,8 @@ static void *realloc_hook(void *p, size_t bytes)
         return ml_heap_seen(ML_REAL(realloc)(NULL, bytes), bytes);
     if (ML_UNLIKELY(ml_boot_owns(p)))
         return leave_boot(p, bytes);
+    if (ML_UNLIKELY(!space) && ML_PART_SPACE)
+        return resize_part(p, bytes, __builtin_frame_address(0));
     if (ML_UNLIKELY(!space))
         return ML_REAL(realloc)(p, bytes);
     return resize(space, p, bytes);
@@ -149,6 +167,9 @@ ML_HOOK void *pvalloc(size_t bytes)
 __attribute__((constructor)) static void start_at_load(void)
 {
     ml_heap_ready();
-    if (ML_HEAP_SPACE)
-        ml_heap_notice();
+    if (!__atomic_load_n(&ml_heap_space, __ATOMIC_RELAXED) && !ML_PART_SPACE)
+        return;
+    ml_heap_notice();
+    if (ML_HEAP_STACKS)
+        ml_call_stack_loaded();
 }

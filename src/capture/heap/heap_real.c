@@ -51,6 +51,19 @@ unsigned ml_heap_came_in(void)
     return came_in;
 }
 
+/* A library that was loaded late is the last of all objects. The real functions are then those that
+ * the program itself calls. */
+static void *look_after(const struct link_map *own, const char *name,
+                        const struct link_map **ret_object)
+{
+    void *at = ml_symbol_after(own, name, ret_object);
+
+    if (at)
+        return at;
+    at = ml_symbol_after(NULL, name, ret_object);
+    return *ret_object == own ? NULL : at;
+}
+
 static void find_all(void)
 {
     const struct link_map *own = ml_symbols_own_object();
@@ -59,11 +72,12 @@ static void find_all(void)
 
     stage = LOOKING;
     for (size_t i = ML_ARRAY_SIZE(names); i--;)
-        __atomic_store_n(&found.slot[i], ml_symbol_after(own, names[i], &allocator),
-                         __ATOMIC_RELAXED);
-    ml_new_look_up(own);
-    stage = TRYING;
-    ml_new_settle(allocator); /* malloc's object, looked up last */
+        __atomic_store_n(&found.slot[i], look_after(own, names[i], &allocator), __ATOMIC_RELAXED);
+    if (ml_symbol_after(own, names[0], NULL)) { /* otherwise no operator comes to us */
+        ml_new_look_up(own);
+        stage = TRYING;
+        ml_new_settle(allocator); /* malloc's object, looked up last */
+    }
     /* Pairs with the acquire load in look_up. */
     __atomic_store_n(&found_all, true, __ATOMIC_RELEASE);
     stage = NOT_LOOKING;

@@ -7,9 +7,12 @@
 
 #include <errno.h>
 
+#include "call_stack.h"
 #include "heap_boot.h"
+#include "heap_part.h"
 #include "heap_start.h"
 #include "record.h"
+#include "recorded_blocks.h"
 
 /* For functions that programs find instead of the real ones. */
 #define ML_HOOK __attribute__((visibility("default")))
@@ -18,16 +21,11 @@
  * which. Keeps errno, and touches no memory but the ring. */
 ML_NOINLINE void ml_heap_refused(size_t bytes, int error);
 
-/* The same as ml_record_alloc, with the stack of the hook's caller.
- * @hook  the hook's __builtin_frame_address(0) */
-ML_NOINLINE void ml_heap_record_stack(uint32_t space, const void *p, size_t bytes,
-                                      const void *hook);
-
 /* Inlined into a hook, whose caller is asked for. */
 static ML_ALWAYS_INLINE void ml_heap_record(uint32_t space, const void *p, size_t bytes)
 {
     if (ML_UNLIKELY(ML_HEAP_STACKS))
-        ml_heap_record_stack(space, p, bytes, __builtin_frame_address(0));
+        ml_call_stack_alloc(space, p, bytes, __builtin_frame_address(0));
     else
         ml_record_alloc(space, p, bytes);
 }
@@ -39,8 +37,10 @@ static ML_ALWAYS_INLINE void *ml_heap_seen(void *p, size_t bytes)
 
     if (ML_LIKELY(space && p))
         ml_heap_record(space, p, bytes);
-    else if (!p)
+    else if (ML_UNLIKELY(!p))
         ml_heap_refused(bytes, errno);
+    else if (ML_PART_SPACE && ml_part_wants(bytes))
+        ml_part_seen(p, bytes, __builtin_frame_address(0));
     return p;
 }
 
@@ -53,6 +53,8 @@ static ML_ALWAYS_INLINE bool ml_heap_leaves(const void *p)
         return false;
     if (ML_LIKELY(space))
         ml_record_free(space, p);
+    else if (ML_UNLIKELY(ml_recorded_maybe(p)))
+        ml_part_leaves(p);
     return true;
 }
 

@@ -9,6 +9,7 @@
 
 #include "call_stack.h"
 #include "collector_watch.h"
+#include "heap_part.h"
 #include "loaded_symbols.h"
 #include "memledger/memledger.h"
 #include "names.h"
@@ -29,21 +30,40 @@ static bool undecided(void)
 
 static void prepare_stacks(void)
 {
-    if (ml_stacks_mode != ML_STACKS_NATIVE && ml_stacks_mode != ML_STACKS_ALL)
-        return;
-    __atomic_store_n(&ml_heap_stacks, ml_call_stack_init(), __ATOMIC_RELAXED);
+    if (ml_stacks_mode != ML_STACKS_NONE)
+        __atomic_store_n(&ml_heap_stacks, ml_call_stack_init(ml_stacks_mode), __ATOMIC_RELAXED);
 }
 
 static void open_spaces(void)
 {
+    uint32_t space;
+
     if (ml_session->heap == ML_HEAP_OFF)
         return;
     prepare_stacks();
-    __atomic_store_n(&ml_heap_space, ml_space_number("cpu", MEMLEDGER_BLOCK, ML_HEAP_SPACE_NAME),
-                     __ATOMIC_RELAXED);
+    space = ml_space_number("cpu", MEMLEDGER_BLOCK, ML_HEAP_SPACE_NAME);
+    if (ml_session->heap == ML_HEAP_SAMPLE)
+        ml_part_start(space, ml_session->heap_bytes, 0, ml_session->heap_seed);
+    else if (ml_session->heap == ML_HEAP_LARGE)
+        ml_part_start(space, 0, ml_session->heap_bytes, 0);
+    else
+        __atomic_store_n(&ml_heap_space, space, __ATOMIC_RELAXED);
     if (ml_session->heap == ML_HEAP_ALL)
         __atomic_store_n(&ml_map_space, ml_space_number("cpu", MEMLEDGER_BLOCK, ML_MAP_SPACE_NAME),
                          __ATOMIC_RELAXED);
+}
+
+void ml_heap_begin_late(void)
+{
+    if (ml_recorder_start())
+        open_spaces();
+}
+
+void ml_heap_end_late(void)
+{
+    __atomic_store_n(&ml_heap_space, 0, __ATOMIC_RELAXED);
+    __atomic_store_n(&ml_map_space, 0, __ATOMIC_RELAXED);
+    ml_part_end();
 }
 
 /* Several threads may be here at once; they get the same numbers. */

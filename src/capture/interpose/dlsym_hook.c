@@ -113,8 +113,8 @@ ML_NO_ADDRESS_SANITIZER bool ml_dlsym_is_hooked(void *handle, const char *name)
     return provider_of(handle, name, &hook) != NULL;
 }
 
-/* Only dlopen gives a library the list that dlsym searches: one that was loaded with the program, or
- * because another needs it, has none. */
+/* Only dlopen gives a library the list that dlsym searches: one that was loaded with the program,
+ * or because another needs it, has none. */
 void *ml_dlsym_as_seen_from(const void *caller, const char *name)
 {
     struct link_map *map;

@@ -6,12 +6,17 @@
 
 #include "api_control.h"
 #include "api_report.h"
-#include "cuda_private.h"
+#include "cuda_labels.h"
 #include "given_names.h"
 #include "memledger/memledger.h"
 #include "names.h"
+#include "python_function.h"
 #include "record.h"
 #include "recorder.h"
+#include "torch_nccl.h"
+#include "torch_nccl_groups.h"
+#include "torch_real.h"
+#include "torch_helpers.h"
 #include "torch_scopes.h"
 #include "torch_spaces.h"
 #include "torch_workspaces.h"
@@ -24,7 +29,9 @@ extern const struct ml_extension_api memledger_extension_v1;
 static void torch_begin(void)
 {
     ml_torch_scopes_begin();
+    ml_torch_helpers_begin();
     ml_torch_workspaces_begin();
+    ml_torch_nccl_begin();
     if (ml_recorder_in_session() && ml_session->operators)
         ml_torch_operators_begin();
 }
@@ -60,22 +67,28 @@ __attribute__((visibility("default"))) const struct ml_extension_api memledger_e
     .name = ml_name_bytes,
     .thread_name = ml_give_thread_name,
     .process_role = ml_give_process_role,
+    .process_place = ml_give_process_place,
     .torch_begin = torch_begin,
     .enter_module = ml_torch_enter_module,
     .leave_module = ml_torch_leave_module,
     .enter_layer = ml_torch_enter_layer,
     .leave_layer = ml_torch_leave_layer,
+    .enter_backward_code = ml_torch_enter_backward_code,
+    .leave_backward_code = ml_torch_leave_backward_code,
     .is_outermost = ml_torch_is_outermost,
-    .enter_function = ml_torch_enter_function,
+    .note_function = ml_torch_note_function,
+    .pass_over = ml_python_pass_over,
     .define_module = ml_torch_define_module,
     .enter_loading = ml_torch_enter_loading,
     .leave_loading = ml_torch_leave_loading,
     .enter_optimizer = ml_torch_enter_optimizer,
     .leave_optimizer = ml_torch_leave_optimizer,
+    .torch_function = ml_torch_function,
     .label = label,
     .watch = ml_torch_watch,
     .enter_private = ml_cuda_enter_private,
     .leave_private = ml_cuda_leave_private,
+    .name_group = ml_nccl_name_group,
     .step = step,
     .save_trace = ml_control_save,
 #if ML_WITH_MXNET

@@ -17,7 +17,7 @@
 #include "mxnet_scopes.h"
 #include "torch_watch.h"
 
-#define ML_EXTENSION_API_VERSION 8
+#define ML_EXTENSION_API_VERSION 12
 #define ML_EXTENSION_API_NAME "memledger_extension_v1"
 
 struct ml_extension_api {
@@ -28,26 +28,35 @@ struct ml_extension_api {
     /* See given_names.h. */
     void (*thread_name)(const char *text);
     void (*process_role)(const char *text);
+    void (*process_place)(const char *text);
     /* See torch_scopes.h. */
     void (*torch_begin)(void);
     void (*enter_module)(uint32_t name, uint32_t class_name);
     void (*leave_module)(void);
     void (*enter_layer)(uint32_t name, uint32_t class_name, bool is_relative);
     void (*leave_layer)(void);
+    void (*enter_backward_code)(void);
+    void (*leave_backward_code)(void);
     bool (*is_outermost)(void);
-    void (*enter_function)(uint32_t name);
+    void (*note_function)(void);
+    /* See python_function.h. */
+    void (*pass_over)(const char *folder, size_t bytes);
     void (*define_module)(uint32_t root, uint32_t root_class, uint32_t name, uint32_t class_name);
     void (*enter_loading)(void);
     void (*leave_loading)(void);
     void (*enter_optimizer)(uint32_t class_name);
     void (*leave_optimizer)(void);
+    /* See torch_real.h. */
+    void *(*torch_function)(const char *symbol);
     /* Names a block of PyTorch; cuda_device is -1 for the host. */
     void (*label)(int cuda_device, const void *ptr, uint32_t name, int category);
     /* See torch_watch.h. */
     struct ml_torch_watch *(*watch)(struct ml_torch_watch *watch);
-    /* See cuda_private.h. */
+    /* See cuda_labels.h. */
     void (*enter_private)(uint32_t label);
     void (*leave_private)(void);
+    /* See torch_nccl_groups.h. */
+    void (*name_group)(const void *config, const char *name, int rank, int ranks);
     /* The name is ML_STEP_AUTOMATIC, ML_STEP_EVALUATION, or "" for a step of the program. */
     void (*step)(uint64_t number, const char *name);
     /* See api_control.h. Needs no lock of Python's. */

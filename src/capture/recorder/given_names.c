@@ -9,6 +9,7 @@
 
 static __thread struct ml_given_name thread_name;
 static struct ml_given_name process_role;
+static struct ml_given_place process_place;
 
 void ml_give_thread_name(const char *text)
 {
@@ -28,6 +29,15 @@ void ml_give_process_role(const char *text)
         ml_given_name_put(&set->role, text);
 }
 
+void ml_give_process_place(const char *text)
+{
+    struct ml_ringset *set = ml_recorder_first_set();
+
+    ml_given_place_put(&process_place, text);
+    if (set)
+        ml_given_place_put(&set->place, text);
+}
+
 /* The ring may have been another thread's, of which the collector knows how often it was named. */
 void ml_given_to_ring(struct ml_ring *ring)
 {
@@ -40,4 +50,6 @@ void ml_given_to_set(struct ml_ringset *set)
 {
     if (process_role.times)
         ml_given_name_put(&set->role, process_role.text);
+    if (process_place.times)
+        ml_given_place_put(&set->place, process_place.text);
 }

@@ -17,6 +17,10 @@ void ml_give_thread_name(const char *text);
  * something else. One thread at a time. */
 void ml_give_process_role(const char *text);
 
+/* Says where this process is in a distributed job, "rank=3 world_size=8 dp=1", which replaces what
+ * its launcher said of these keys. It is the same in forked children. One thread at a time. */
+void ml_give_process_place(const char *text);
+
 /* For a ring that the calling thread has claimed, before the collector sees it, and for the first
  * ring set of a process. */
 void ml_given_to_ring(struct ml_ring *ring);

@@ -23,6 +23,7 @@
 #include "event.h"
 #include "frame_mark.h"
 #include "ring.h"
+#include "turns.h"
 
 #define ML_PENDING_WORDS 2048
 #define ML_AHEAD_WORDS 64
@@ -41,9 +42,11 @@ struct ml_writer {
      * record's mark (frame_mark.h), and its first word. */
     const volatile uint64_t *busy;
     uint64_t busy_first;
-    uint32_t lost_pushes; /* open scopes whose push was dropped: drop their pops too */
-    uint32_t owed_pops;   /* dropped pops whose push was recorded: record them later */
-    uint32_t recording;   /* the recording that the ring belongs to */
+    uint32_t lost_pushes;   /* open scopes whose push was dropped: drop their pops too */
+    uint32_t paused_pushes; /* of them: during a pause, which is no loss */
+    uint32_t owed_pops;     /* dropped pops whose push was recorded: record them later */
+    uint32_t recording;     /* the recording that the ring belongs to */
+    uint32_t function;      /* of the last ML_REC_FUNCTION; 0: a push or pop has ended it */
     /* The number of the ring's words that have memory behind them: see ring_pages.h. */
     uint64_t backed;
     uint32_t skip_backing; /* records to drop before asking for more */
@@ -52,6 +55,11 @@ struct ml_writer {
      * which may be small. */
     void *walked;
     bool has_walked; /* it is this thread's */
+    /* Its last Python stacks (python_recent.c); NULL: none. Those of another thread that had the
+     * writer are as good. */
+    struct ml_python_recent *python_recent;
+    /* The last stacks with Python frames of its calls (joined_stack.c); NULL: none. */
+    struct ml_joined_stacks *joined_stacks;
     _Atomic uint32_t pending_words;
     uint64_t pending[ML_PENDING_WORDS]; /* records that signal handlers made meanwhile */
 };
@@ -86,6 +94,16 @@ static ML_ALWAYS_INLINE uint64_t ml_now(void)
     if (ML_LIKELY(atomic_load_explicit(&ml_clock_mode, memory_order_relaxed) == ML_CLOCK_TSC))
         return ml_tsc();
     return ml_now_slow();
+}
+
+/* A stamp right after that of this thread's last record, for a record whose time does not become
+ * part of the trace, only its place among the thread's others. Reading the clock takes longer than
+ * the rest of a record. */
+static ML_ALWAYS_INLINE uint64_t ml_next_stamp(void)
+{
+    const struct ml_writer *w = ml_writer;
+
+    return ML_LIKELY(w->ring) ? (w->busy_first >> ML_TIME_SHIFT) + 1 : ml_now();
 }
 
 /* The begin and the end of a record. The signal fences keep `busy` around the rest for a handler on
@@ -125,6 +143,23 @@ static ML_ALWAYS_INLINE void ml_writer_copy(struct ml_writer *w, const uint64_t 
     atomic_store_explicit(&w->ring->head, head + n, memory_order_release);
 }
 
+/* Whether n more words fit, and the recording is not paused. No: the slow path must look first. */
+static ML_ALWAYS_INLINE bool ml_writer_has_room(struct ml_writer *w, unsigned n)
+{
+    return ML_LIKELY(w->head + n <= atomic_load_explicit(&w->limit, memory_order_relaxed) &&
+                     ml_turn_is_current());
+}
+
+/* The rest of a record that has begun and has room. */
+static ML_ALWAYS_INLINE void ml_writer_finish(struct ml_writer *w, const uint64_t *words,
+                                              unsigned n)
+{
+    ml_writer_copy(w, words, n);
+    ml_writer_end(w);
+    if (ML_UNLIKELY(w->pending_words))
+        ml_record_pending(w);
+}
+
 /* Appends a whole record of n words. */
 static ML_ALWAYS_INLINE void ml_record(const uint64_t *words, unsigned n)
 {
@@ -140,14 +175,22 @@ static ML_ALWAYS_INLINE void ml_record(const uint64_t *words, unsigned n)
         return;
     }
     ml_writer_begin(w, &mark, words[0]);
-    if (ML_UNLIKELY(w->head + n > atomic_load_explicit(&w->limit, memory_order_relaxed))) {
+    if (ML_UNLIKELY(!ml_writer_has_room(w, n))) {
         ml_record_slow(w, words, n);
         return;
     }
-    ml_writer_copy(w, words, n);
-    ml_writer_end(w);
-    if (ML_UNLIKELY(w->pending_words))
-        ml_record_pending(w);
+    ml_writer_finish(w, words, n);
+}
+
+/* The same. @return whether the record is in the ring that the thread had before. Precondition: it
+ * has one, and is not inside a record. Not for hot paths. */
+static inline bool ml_record_kept(const uint64_t *words, unsigned n)
+{
+    const struct ml_writer *w = ml_writer;
+    uint64_t head = w->head;
+
+    ml_record(words, n);
+    return ml_writer == w && w->head - head >= n;
 }
 
 /* For a space whose number does not fit into the first word: the record gets the number as one more
@@ -170,7 +213,7 @@ static inline uint32_t ml_record_place(void)
 }
 
 /* The same as ml_record if the record goes into that recording, otherwise nothing: a running
- * process may leave one recording and join another at any time. Not for hot paths. */
+ * process may leave one recording and join another at any time. */
 void ml_record_in(uint32_t recording, const uint64_t *words, unsigned n);
 
 static inline void ml_record_spaced_in(uint32_t recording, unsigned space, const uint64_t *words,
@@ -226,22 +269,39 @@ static inline void ml_record_oom(unsigned space, uint64_t bytes, uint32_t stack)
     ml_record_spaced(space, words, 3);
 }
 
+/* The thread is in no function any more, as the collector sees it. */
+static ML_ALWAYS_INLINE void ml_writer_end_function(void)
+{
+    struct ml_writer *w = ml_writer;
+
+    if (w->ring) /* threads without one share a writer */
+        w->function = 0;
+}
+
 /* The kind may have a class above its low 8 bits; see ring.h. */
 static ML_ALWAYS_INLINE void ml_record_push(uint32_t kind, uint32_t name)
 {
     uint64_t words[] = {ml_record_word(ML_PUSH, 0, ml_now()), ml_pair(kind, name)};
+
+    ml_writer_end_function();
     ml_record(words, 2);
 }
 
 /* A pop is kept or dropped as its push was. */
-static ML_ALWAYS_INLINE void ml_record_pop(void)
+static ML_ALWAYS_INLINE void ml_record_pop_at(uint64_t stamp)
 {
-    uint64_t words[] = {ml_record_word(ML_POP, 0, ml_now())};
+    uint64_t words[] = {ml_record_word(ML_POP, 0, stamp)};
 
+    ml_writer_end_function();
     if (ML_UNLIKELY(ml_writer->lost_pushes))
         ml_record_drop(words);
     else
         ml_record(words, 1);
+}
+
+static ML_ALWAYS_INLINE void ml_record_pop(void)
+{
+    ml_record_pop_at(ml_now());
 }
 
 static inline void ml_record_move(unsigned space, const void *ptr)

@@ -29,6 +29,7 @@
 #include "sandbox_look.h"
 #include "session.h"
 #include "sys.h"
+#include "turns.h"
 #include "writer.h"
 
 #define SETS_MAX 1024
@@ -91,15 +92,37 @@ static __thread bool starting;
 
 static struct {
     void *at;
-    size_t bytes;
+    _Atomic size_t bytes; /* 0: nothing is there */
 } wiped[WIPED_MAX];
-static unsigned wiped_count;
+static _Atomic unsigned wiped_count;
 
 /* For kernels before 4.14; covers fork() but not raw clone. */
 static void wipe_in_child(void)
 {
-    for (unsigned i = 0; i < wiped_count; i++)
-        memset(wiped[i].at, 0, wiped[i].bytes);
+    for (unsigned i = 0; i < WIPED_MAX; i++) {
+        size_t bytes = atomic_load_explicit(&wiped[i].bytes, memory_order_acquire);
+
+        if (bytes)
+            memset(wiped[i].at, 0, bytes);
+    }
+}
+
+/* Threads may do this at the same time. */
+static bool wipe_later(void *p, size_t bytes)
+{
+    unsigned i = atomic_load_explicit(&wiped_count, memory_order_relaxed);
+
+    do {
+        if (i == WIPED_MAX)
+            return false;
+    } while (!atomic_compare_exchange_weak_explicit(&wiped_count, &i, i + 1, memory_order_relaxed,
+                                                    memory_order_relaxed));
+    if (i == 0 && pthread_atfork(NULL, NULL, wipe_in_child))
+        return false;
+    wiped[i].at = p;
+    /* Pairs with the acquire load in wipe_in_child: the address is set. */
+    atomic_store_explicit(&wiped[i].bytes, bytes, memory_order_release);
+    return true;
 }
 
 void *ml_recorder_map_wiped(size_t bytes)
@@ -108,18 +131,19 @@ void *ml_recorder_map_wiped(size_t bytes)
 
     if (!p)
         return NULL;
-    if (!madvise(p, bytes, MADV_WIPEONFORK))
+    if (!madvise(p, bytes, MADV_WIPEONFORK) || wipe_later(p, bytes))
         return p;
-    if (!wiped_count && pthread_atfork(NULL, NULL, wipe_in_child))
-        goto fail;
-    if (wiped_count == WIPED_MAX)
-        goto fail;
-    wiped[wiped_count].at = p;
-    wiped[wiped_count++].bytes = bytes;
-    return p;
-fail:
     ml_sys_unmap(p, bytes);
     return NULL;
+}
+
+void ml_recorder_unmap_wiped(void *p, size_t bytes)
+{
+    for (unsigned i = 0; i < WIPED_MAX; i++) {
+        if (atomic_load_explicit(&wiped[i].bytes, memory_order_acquire) && wiped[i].at == p)
+            atomic_store_explicit(&wiped[i].bytes, 0, memory_order_relaxed);
+    }
+    ml_sys_unmap(p, bytes);
 }
 
 /* ---- Start -------------------------------------------------------------- */
@@ -149,8 +173,10 @@ static void open_session(void)
     ml_session = ml_session_open(&ring_bytes, &ring_count);
     ml_ring_bytes = ring_bytes;
     ml_ring_count = ring_count;
-    if (ml_session)
+    if (ml_session) {
+        ml_turns_begin(ml_session);
         begin_recording(false);
+    }
     /* Without a session any clock will do: nothing is kept. */
     use_clock(ml_session ? ml_session->clock : ML_CLOCK_TSC);
     ml_stacks_mode = ml_session ? ml_session->stacks : ML_STACKS_NONE;
@@ -342,6 +368,7 @@ static int join_locked(struct process *p, const char *dir)
     ml_ring_count = ring_count;
     use_clock(session->clock);
     ml_stacks_mode = session->stacks;
+    ml_turns_begin(session);
     ml_session = session;
     p->first_set = p->sets;
     p->no_more_sets = false;

@@ -112,7 +112,10 @@ struct ml_ringset *ml_recorder_first_set(void);
 bool ml_recorder_read_reply(char *to, size_t bytes);
 
 /* Zeroed memory that a forked child sees zeroed again; NULL when there is none. For a few large
- * tables; never released. */
+ * tables. Takes no lock. Changes errno. */
 void *ml_recorder_map_wiped(size_t bytes);
+
+/* Releases such memory. Changes errno. */
+void ml_recorder_unmap_wiped(void *p, size_t bytes);
 
 #endif

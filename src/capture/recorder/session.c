@@ -25,6 +25,7 @@
 #include "compiler.h"
 #include "defs.h"
 #include "env_number.h"
+#include "job_place.h"
 #include "outside.h"
 #include "recorder.h"
 #include "ring_pages.h"
@@ -217,21 +218,6 @@ static uint32_t count_of_role(const char *role)
     return ml_env_number(!strcmp(role, "server") ? "DMLC_NUM_SERVER" : "DMLC_NUM_WORKER", 0);
 }
 
-/* 1 + the number that a launcher of several processes gave this one; 0: no launcher did. */
-static uint32_t rank_in_job(void)
-{
-    static const char *const names[] = {"RANK", "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK",
-                                        "SLURM_PROCID"};
-
-    for (size_t i = 0; i < ML_ARRAY_SIZE(names); i++) {
-        const char *text = getenv(names[i]);
-
-        if (text && *text >= '0' && *text <= '9')
-            return 1 + ml_env_number(names[i], 0);
-    }
-    return 0;
-}
-
 static void fill_hello(struct ml_hello *h, uint32_t how, uint32_t set)
 {
     const char *role = getenv("DMLC_ROLE");
@@ -249,7 +235,7 @@ static void fill_hello(struct ml_hello *h, uint32_t how, uint32_t set)
         strncpy(h->role, role, sizeof(h->role) - 1);
         h->role_count = count_of_role(role);
     }
-    h->rank = rank_in_job();
+    h->rank = ml_job_place(h->place, sizeof(h->place));
     fill_command(h->command, sizeof(h->command));
 }
 

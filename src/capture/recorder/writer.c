@@ -114,8 +114,9 @@ static struct ml_writer *claim(void)
     w->head = atomic_load_explicit(&ring->head, memory_order_relaxed);
     w->limit = w->head;
     w->recording = recording;
+    w->function = 0;
     w->busy = NULL;
-    w->lost_pushes = w->owed_pops = 0;
+    w->lost_pushes = w->paused_pushes = w->owed_pops = 0;
     w->pending_words = 0;
     w->has_walked = false;
     atomic_store_explicit(&ring->waiting, 0, memory_order_relaxed);
@@ -253,25 +254,37 @@ static bool is_definition(unsigned kind)
            kind == ML_REC_PYTHON_STACK;
 }
 
-/* Names are not events: they are announced again when there is room. Scopes must balance despite
- * losses: a pop is dropped with its push, or recorded later. */
+/* Scopes must balance despite losses: a pop is dropped with its push, or recorded later.
+ * @return whether this push or pop is dropped for good */
+static bool balance(struct ml_writer *w, unsigned kind)
+{
+    if (kind == ML_POP && !w->lost_pushes) {
+        w->owed_pops++;
+        return false;
+    }
+    w->lost_pushes += is_push(kind) ? 1 : -1;
+    return true;
+}
+
+/* Names are not events: they are announced again when there is room. So are the stacks of a ring,
+ * when they return. */
 static void drop(struct ml_writer *w, const uint64_t *words)
 {
     _Atomic uint64_t *lost = lost_counter(w);
     unsigned kind = words[0] & 0xff;
 
-    if (!lost)
+    if (!lost || kind == ML_REC_RING_STACK)
         return;
     if (is_definition(kind)) {
         ml_recorder_names_dropped();
         return;
     }
-    if (w->ring && kind == ML_POP && !w->lost_pushes) {
-        w->owed_pops++;
+    if (w->ring && (is_push(kind) || kind == ML_POP) && !balance(w, kind))
+        return;
+    if (kind == ML_POP && w->paused_pushes) {
+        w->paused_pushes--;
         return;
     }
-    if (w->ring && (is_push(kind) || kind == ML_POP))
-        w->lost_pushes += is_push(kind) ? 1 : -1;
     atomic_fetch_add_explicit(lost, 1, memory_order_relaxed);
 }
 
@@ -297,8 +310,32 @@ static bool pay_pops(struct ml_writer *w)
     return !w->owed_pops;
 }
 
+/* With signals blocked: a handler that leaves by longjmp would leave the table locked. */
+static enum ml_turns_fate take_quietly(const uint64_t *words, unsigned n)
+{
+    struct ml_quiet quiet;
+    enum ml_turns_fate fate;
+
+    ml_quiet_begin(&quiet);
+    fate = ml_turns_take(words, n);
+    ml_quiet_end(&quiet);
+    return fate;
+}
+
+/* Whether the record belongs into the ring although the recording is paused. */
+static ML_NOINLINE bool survives_pause(struct ml_writer *w, const uint64_t *words, unsigned n)
+{
+    enum ml_turns_fate fate = ml_turns_resuming() ? ML_TURNS_RECORD : take_quietly(words, n);
+
+    if (fate == ML_TURNS_SCOPE && balance(w, words[0] & 0xff))
+        w->paused_pushes += is_push(words[0] & 0xff);
+    return fate == ML_TURNS_RECORD;
+}
+
 static bool append(struct ml_writer *w, const uint64_t *words, unsigned n)
 {
+    if (ML_UNLIKELY(!ml_turn_is_current()) && !survives_pause(w, words, n))
+        return false;
     if (ML_UNLIKELY(!pay_pops(w) || !fits(w, n))) {
         drop(w, words);
         return false;
@@ -329,6 +366,8 @@ static bool claim_and_append(uint32_t only_in, const uint64_t *words, unsigned n
     ml_writer = w;
     ml_recorder_announce();
     ml_recorder_announce_again();
+    if (ML_UNLIKELY(!ml_turn_is_current()))
+        ml_turns_resume();
     if (n && (!only_in || only_in == w->recording)) {
         volatile uint64_t mark;
 
@@ -368,6 +407,12 @@ void ml_writer_prepare(void)
     errno = saved_errno;
 }
 
+/* Whether a thread without a ring needs none for this record: the recording is paused. */
+static bool is_paused_away(const uint64_t *words, unsigned n)
+{
+    return ML_UNLIKELY(ml_turn_is_paused()) && take_quietly(words, n) != ML_TURNS_RECORD;
+}
+
 /* only_in: the recording that the record is for; 0: the current one, whichever it is. */
 static void record_first(uint32_t only_in, const uint64_t *words, unsigned n)
 {
@@ -376,6 +421,10 @@ static void record_first(uint32_t only_in, const uint64_t *words, unsigned n)
     bool may = may_claim();
     bool ok = false;
 
+    if (may && is_paused_away(words, n)) {
+        errno = saved_errno;
+        return;
+    }
     if (may && !skip) {
         ok = claim_quietly(only_in, words, n);
         skip = ok ? 0 : RINGLESS_RECORDS;
@@ -405,6 +454,28 @@ static void move_earlier(struct ml_writer *w)
     w->busy_first = first;
 }
 
+/* Ends a pause, if the recording was resumed.
+ * @return whether the thread still has the ring: the recording may have ended meanwhile */
+static ML_NOINLINE bool end_pause(struct ml_writer *w)
+{
+    const volatile uint64_t *busy = w->busy;
+    uint64_t first = w->busy_first;
+    struct ml_quiet quiet;
+
+    if (ml_turn_is_paused() || ml_turns_resuming())
+        return true;
+    ml_quiet_begin(&quiet);
+    w->busy = NULL;
+    ml_turns_resume();
+    if (ml_writer == w) {
+        w->busy = busy;
+        atomic_signal_fence(memory_order_seq_cst);
+        w->busy_first = first;
+    }
+    ml_quiet_end(&quiet);
+    return ml_writer == w;
+}
+
 /* Precondition: w->busy was set by the caller. */
 static void record_slow(struct ml_writer *w, uint32_t only_in, const uint64_t *words, unsigned n)
 {
@@ -414,6 +485,11 @@ static void record_slow(struct ml_writer *w, uint32_t only_in, const uint64_t *w
     if (ML_UNLIKELY(is_over(w))) {
         leave_ring(w);
         record_first(only_in, words, n);
+        return;
+    }
+    if (ML_UNLIKELY(!ml_turn_is_current()) && !end_pause(w)) {
+        record_first(only_in, words, n);
+        errno = saved_errno;
         return;
     }
     if (w->pending_words)
@@ -441,7 +517,10 @@ void ml_record_in(uint32_t recording, const uint64_t *words, unsigned n)
         record_first(recording, words, n);
     } else if (!w->busy) {
         ml_writer_begin(w, &mark, words[0]);
-        record_slow(w, recording, words, n);
+        if (ML_LIKELY(recording == w->recording && ml_writer_has_room(w, n)))
+            ml_writer_finish(w, words, n);
+        else
+            record_slow(w, recording, words, n);
     } else if (w->recording == recording) {
         ml_record_nested(w, words, n);
     }

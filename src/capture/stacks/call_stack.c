@@ -11,14 +11,16 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
-#include <string.h>
 
 #include "code_object.h"
 #include "frame_step.h"
+#include "joined_stack.h"
 #include "libraries.h"
 #include "loaded_symbols.h"
 #include "record.h"
 #include "recorder.h"
+#include "python_stack.h"
+#include "ring_stacks.h"
 #include "stack.h"
 #include "stack_table.h"
 #include "writer.h"
@@ -40,11 +42,12 @@ struct word {
  * are the outer ones, and stay where they are. */
 struct kept_stack {
     uint32_t unloads;
-    uint32_t number;
+    uint32_t number;     /* in the ring; 0: it has none now */
     bool is_kept;        /* the rest can be used */
     uint32_t first;      /* index of the innermost frame */
     uint32_t first_word; /* and of the first word */
     bool is_full;        /* there were more frames */
+    bool has_signal;     /* a signal interrupted one of them */
     uint64_t pcs[FRAMES];
     uintptr_t sps[FRAMES];
     uintptr_t fps[FRAMES];
@@ -59,11 +62,16 @@ struct kept_stack {
 /* What a thread needs to walk its stack. */
 struct walked {
     struct ml_stack_range stack;
-    const volatile uint64_t *busy;            /* the mark of the function that works on this */
-    uint32_t unloads;                         /* when this walk began */
+    const volatile uint64_t *busy; /* the mark of the function that works on this */
+    uint32_t unloads;              /* when this walk began */
+    struct ml_ring_stacks numbers;
     struct ml_native_frame inner[FRAMES + 1]; /* the beginning of the walk that is under way */
     struct kept_stack last[WAYS];             /* by their innermost frames */
 };
+
+/* Which frames are wanted. Set before the first stack. */
+static bool wants_native = true;
+static bool wants_python;
 
 /* Empty if the recorder is linked into the program. */
 static struct ml_address_range own_code;
@@ -175,12 +183,47 @@ static ML_ALWAYS_INLINE enum ml_unwound walk_frames(struct walked *t, struct wal
 
 /* ---- Numbers --------------------------------------------------------------------------- */
 
-static ML_ALWAYS_INLINE uint32_t number_of(const uint64_t *addresses, uint32_t n, uint64_t hash,
-                                           uint32_t unloads)
+static ML_ALWAYS_INLINE struct ml_stack_key key_of_kept(const struct kept_stack *k)
 {
-    uint32_t number = ml_stack_table_find(addresses, n, hash, unloads);
+    return ml_stack_key(k->hashes[k->first], k->pcs[k->first], k->unloads);
+}
 
-    return ML_LIKELY(number) ? number : ml_stack_number(addresses, n, unloads);
+/* A kept stack may have lost its number to this one. */
+static void check_numbers(struct walked *t)
+{
+    for (size_t i = 0; i < WAYS; i++) {
+        struct kept_stack *k = &t->last[i];
+        struct ml_stack_key key;
+
+        if (!k->is_kept || !k->number)
+            continue;
+        key = key_of_kept(k);
+        if (!ml_ring_stacks_has(&t->numbers, k->number, &key))
+            k->number = 0;
+    }
+}
+
+static ML_NOINLINE uint32_t number_new(struct walked *t, const struct ml_stack_key *key,
+                                       const uint64_t *addresses, uint32_t n)
+{
+    uint32_t number = 0;
+
+    if (ml_stack_libraries(addresses, n, t->unloads)) {
+        number = ml_ring_stacks_add(&t->numbers, key, addresses, n);
+        check_numbers(t);
+    }
+    if (!number)
+        ml_recorder_detail_lost();
+    return number;
+}
+
+static ML_ALWAYS_INLINE uint32_t number_of(struct walked *t, const uint64_t *addresses, uint32_t n,
+                                           uint64_t hash)
+{
+    struct ml_stack_key key = ml_stack_key(hash, addresses[0], t->unloads);
+    uint32_t number = ml_ring_stacks_find(&t->numbers, &key);
+
+    return ML_LIKELY(number) ? number : number_new(t, &key, addresses, n);
 }
 
 /* Puts the words that led to a frame before those in use. */
@@ -246,7 +289,12 @@ static ML_ALWAYS_INLINE bool is_last(const struct walked *t, const struct walk *
     return true;
 }
 
-static ML_ALWAYS_INLINE uint32_t number_kept(struct walked *t, const struct walk *w)
+static ML_ALWAYS_INLINE uint32_t number_last(struct walked *t, const struct kept_stack *last)
+{
+    return number_of(t, last->pcs + last->first, FRAMES - last->first, last->hashes[last->first]);
+}
+
+static ML_ALWAYS_INLINE void put_kept(struct walked *t, const struct walk *w)
 {
     struct kept_stack *last = w->last;
 
@@ -255,32 +303,49 @@ static ML_ALWAYS_INLINE uint32_t number_kept(struct walked *t, const struct walk
     atomic_signal_fence(memory_order_seq_cst);
     keep(t, w);
     last->unloads = t->unloads;
-    last->number = number_of(last->pcs + last->first, FRAMES - last->first,
-                             last->hashes[last->first], t->unloads);
+    last->number = 0;
+    last->has_signal = false;
     atomic_signal_fence(memory_order_seq_cst);
     last->is_kept = true;
-    return last->number;
 }
 
-/* The recorder's own frames are left out. An instruction that a signal interrupted gets the address
- * that a call there would return to. */
-static ML_NOINLINE uint32_t number_unkept(struct walked *t, uint32_t frames, bool ends_early)
+/* Puts a frame before those in use. The recorder's own are left out. An instruction that a signal
+ * interrupted gets the address that a call there would return to. */
+static void put_unkept_frame(struct kept_stack *s, const struct ml_native_frame *f)
 {
-    uint64_t *pcs = t->last[0].pcs; /* which is not kept then */
-    uint32_t n = 0;
-
-    t->last[0].is_kept = false;
-    for (uint32_t i = 0; i < frames; i++) {
-        const struct ml_native_frame *f = &t->inner[i];
-        if (!is_own(f->pc))
-            pcs[n++] = f->pc + (f->is_interrupted ? 1 : 0);
-    }
-    if (ends_early && n < FRAMES)
-        pcs[n++] = ML_STACK_ENDS_EARLY;
-    return n ? number_of(pcs, n, ml_stack_hash_all(pcs, n), t->unloads) : 0;
+    if (is_own(f->pc))
+        return;
+    s->first--;
+    s->pcs[s->first] = f->pc + (f->is_interrupted ? 1 : 0);
+    s->sps[s->first] = f->sp;
+    s->has_signal |= f->is_interrupted;
 }
 
-static ML_ALWAYS_INLINE uint32_t stack_from(struct walked *t, struct ml_native_frame caller)
+/* A stack that is used once, in the place of one that is kept; NULL: it has no frames. */
+static ML_NOINLINE struct kept_stack *put_unkept(struct walked *t, uint32_t frames, bool ends_early)
+{
+    struct kept_stack *s = &t->last[0];
+
+    s->is_kept = false;
+    s->number = 0;
+    s->has_signal = false;
+    s->is_full = frames == FRAMES;
+    s->first = FRAMES;
+    if (ends_early && frames < FRAMES) {
+        s->pcs[--s->first] = ML_STACK_ENDS_EARLY;
+        s->sps[s->first] = UINTPTR_MAX;
+    }
+    while (frames--)
+        put_unkept_frame(s, &t->inner[frames]);
+    if (s->first + (ends_early ? 1 : 0) == FRAMES)
+        return NULL;
+    s->hashes[s->first] = ml_stack_hash_all(s->pcs + s->first, FRAMES - s->first);
+    return s;
+}
+
+/* Valid until the thread's next stack. NULL: it is not known. */
+static ML_ALWAYS_INLINE struct kept_stack *stack_from(struct walked *t,
+                                                      struct ml_native_frame caller)
 {
     struct walk w = {.at = caller, .compare = FRAMES, .is_plain = true};
     enum ml_unwound end;
@@ -290,12 +355,79 @@ static ML_ALWAYS_INLINE uint32_t stack_from(struct walked *t, struct ml_native_f
         ml_stack_cover(&t->stack, caller.sp);
     while (ML_UNLIKELY(is_own(w.at.pc))) {
         if (ml_unwind_step(&t->stack, t->unloads, &w.at) != ML_UNWOUND_DONE)
-            return 0;
+            return NULL;
     }
     end = walk_frames(t, &w);
     if (ML_UNLIKELY(!w.last || !w.is_plain || end >= ML_UNWOUND_LOST))
-        return number_unkept(t, w.n, end >= ML_UNWOUND_LOST);
-    return is_last(t, &w) ? w.last->number : number_kept(t, &w);
+        return put_unkept(t, w.n, end >= ML_UNWOUND_LOST);
+    if (!is_last(t, &w))
+        put_kept(t, &w);
+    return w.last;
+}
+
+/* ---- Python ------------------------------------------------------------------------------ */
+
+/* 0: the thread runs no Python, or there is no room. */
+static ML_NOINLINE uint32_t number_with_python(struct walked *t, const struct ml_native_part *part)
+{
+    const uint64_t *frames;
+    struct ml_stack_key key;
+    struct ml_joined joined;
+    uint64_t hash;
+    uint32_t number, n;
+
+    if (!ml_joined_begin(&joined, part))
+        return 0;
+    number = ml_joined_find(&joined, &t->numbers);
+    if (ML_LIKELY(number))
+        return number;
+    n = ml_joined_frames(&joined, part, &frames);
+    if (!n)
+        return 0;
+    hash = ml_stack_hash_all(frames, n);
+    number = number_of(t, frames, n, hash);
+    key = ml_stack_key(hash, frames[0], t->unloads);
+    ml_joined_keep(&joined, &key, number);
+    return number;
+}
+
+static uint32_t number_python(struct walked *t)
+{
+    t->unloads = 0;
+    return number_with_python(t, &(struct ml_native_part){0});
+}
+
+/* Where a signal came, the interpreter may be about to change its frames. */
+static uint32_t number_joined(struct walked *t, const struct kept_stack *s)
+{
+    struct ml_native_part part = {
+        .pcs = s->pcs + s->first,
+        .sps = s->sps + s->first,
+        .n = FRAMES - s->first,
+        .is_cut = s->is_full,
+        .hash = s->hashes[s->first],
+    };
+
+    return s->has_signal ? 0 : number_with_python(t, &part);
+}
+
+/* 0: unknown. */
+static ML_ALWAYS_INLINE uint32_t number_from(struct walked *t, struct ml_native_frame caller)
+{
+    struct kept_stack *s;
+    uint32_t number;
+
+    if (ML_UNLIKELY(!wants_native))
+        return number_python(t);
+    s = stack_from(t, caller);
+    if (ML_UNLIKELY(!s))
+        return 0;
+    number = ML_UNLIKELY(wants_python) ? number_joined(t, s) : 0;
+    if (number)
+        return number;
+    if (ML_UNLIKELY(!s->number))
+        s->number = number_last(t, s);
+    return s->number;
 }
 
 /* ---- The thread ------------------------------------------------------------------------- */
@@ -315,7 +447,9 @@ static ML_NOINLINE bool get_ring(void)
 
 static void forget_thread(struct walked *t)
 {
-    memset(t, 0, offsetof(struct walked, inner));
+    t->stack = (struct ml_stack_range){0};
+    t->busy = NULL;
+    ml_ring_stacks_forget(&t->numbers);
     for (size_t i = 0; i < WAYS; i++)
         t->last[i].is_kept = false;
 }
@@ -349,21 +483,53 @@ static ML_ALWAYS_INLINE struct walked *of_thread(void)
     return t;
 }
 
-ML_NOINLINE uint32_t ml_call_stack(const void *frame_address)
+/* @mark: in the caller's frame; a mark of an abandoned stack may be there */
+static ML_ALWAYS_INLINE struct walked *begin(volatile uint64_t *mark)
 {
-    volatile uint64_t mark = 0; /* a mark of an abandoned stack may be here */
-    struct walked *t = of_thread();
-    uint32_t number;
+    struct walked *t;
 
+    *mark = 0;
+    t = of_thread();
     if (ML_UNLIKELY(!t))
-        return 0;
-    mark = ml_frame_mark(&mark);
-    t->busy = &mark;
+        return NULL;
+    *mark = ml_frame_mark(mark);
+    t->busy = mark;
     atomic_signal_fence(memory_order_seq_cst);
-    number = stack_from(t, ml_frame_of_caller(frame_address));
+    return t;
+}
+
+static ML_ALWAYS_INLINE void end(struct walked *t)
+{
     atomic_signal_fence(memory_order_seq_cst);
-    t->busy = NULL;
-    return number;
+    if (ML_LIKELY(t != NULL))
+        t->busy = NULL;
+}
+
+/* 0: unknown. */
+static ML_ALWAYS_INLINE uint32_t number_in_ring(struct walked *t, const void *frame_address)
+{
+    uint32_t number = t ? number_from(t, ml_frame_of_caller(frame_address)) : 0;
+
+    return number ? number | ML_STACK_OF_RING : 0;
+}
+
+ML_NOINLINE void ml_call_stack_alloc(uint32_t space, const void *p, size_t bytes,
+                                     const void *frame_address)
+{
+    volatile uint64_t mark;
+    struct walked *t = begin(&mark);
+
+    ml_record_alloc_stack(space, (uintptr_t)p, bytes, number_in_ring(t, frame_address));
+    end(t);
+}
+
+ML_NOINLINE void ml_call_stack_oom(uint32_t space, size_t bytes, const void *frame_address)
+{
+    volatile uint64_t mark;
+    struct walked *t = begin(&mark);
+
+    ml_record_oom(space, bytes, number_in_ring(t, frame_address));
+    end(t);
 }
 
 /* ---- Libraries --------------------------------------------------------------------------- */
@@ -371,16 +537,29 @@ ML_NOINLINE uint32_t ml_call_stack(const void *frame_address)
 extern const char __ehdr_start[] __attribute__((visibility("hidden")));
 extern const char _end[] __attribute__((visibility("hidden")));
 
-bool ml_call_stack_init(void)
+/* Without the loader's answers there are no native frames. */
+static void choose_frames(enum ml_stacks_mode mode)
+{
+    wants_python = mode == ML_STACKS_PYTHON || mode == ML_STACKS_ALL;
+    wants_native = mode != ML_STACKS_PYTHON && ml_code_object_can();
+}
+
+bool ml_call_stack_init(enum ml_stacks_mode mode)
 {
     static atomic_flag done = ATOMIC_FLAG_INIT;
 
-    if (atomic_flag_test_and_set(&done))
-        return ml_code_object_can();
-    if (ml_symbols_own_object() != _r_debug.r_map)
-        own_code = (struct ml_address_range){(uintptr_t)__ehdr_start, (uintptr_t)_end};
-    ml_unwind_init();
-    return ml_code_object_can();
+    if (!atomic_flag_test_and_set(&done)) {
+        if (ml_symbols_own_object() != _r_debug.r_map)
+            own_code = (struct ml_address_range){(uintptr_t)__ehdr_start, (uintptr_t)_end};
+        ml_unwind_init();
+        choose_frames(mode);
+    }
+    return wants_native || wants_python;
+}
+
+const struct ml_python *ml_call_stack_loaded(void)
+{
+    return wants_python ? ml_python_look_for() : NULL;
 }
 
 void ml_call_stack_unloaded(void)

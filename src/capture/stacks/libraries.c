@@ -236,6 +236,8 @@ uint32_t ml_libraries_look_at(const uint64_t *frames, uint32_t n, uint32_t unloa
         return 0;
     begin_look_at(unloads, &look);
     for (uint32_t i = 0; i < n; i++) {
+        if (frames[i] >> ML_STACK_ADDRESS_BITS)
+            continue; /* no address */
         if (!ml_libraries_at(frames[i] - 1) && ml_code_object_info(frames[i] - 1, &info))
             enter_found(&info, *info.dlpi_name ? path_of(&info) : path_of_program(), &look);
     }

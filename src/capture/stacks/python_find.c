@@ -56,6 +56,7 @@ bool ml_python_find(struct ml_python *ret)
         return false;
     ret->thread_state = (void *(*)(void))symbol("PyGILState_GetThisThreadState");
     ret->finalizing = (int (*)(void))either("Py_IsFinalizing", "_Py_IsFinalizing");
+    ret->loop = symbol("_PyEval_EvalFrameDefault");
     ret->code_type = symbol("PyCode_Type");
     ret->text_type = symbol("PyUnicode_Type");
     ret->bytes_type = symbol("PyBytes_Type");

@@ -14,6 +14,7 @@ struct ml_python {
     struct ml_python_layout layout;
     void *(*thread_state)(void); /* the calling thread's; NULL: it runs no Python */
     int (*finalizing)(void);     /* other threads' states may be gone */
+    uintptr_t loop;              /* the function that runs frames */
     uintptr_t code_type;
     uintptr_t text_type;
     uintptr_t bytes_type;

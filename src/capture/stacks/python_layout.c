@@ -14,6 +14,7 @@
 #define BYTES .bytes_size = 16, .bytes_data = 32
 
 static const struct ml_python_layout python_3_9 = {
+    .runs = ML_PYTHON_RUNS_ONE,
     .lines = ML_PYTHON_LNOTAB,
     .instruction = ML_PYTHON_IN_BYTES,
     .thread_frame = 24,
@@ -28,6 +29,7 @@ static const struct ml_python_layout python_3_9 = {
 };
 
 static const struct ml_python_layout python_3_10 = {
+    .runs = ML_PYTHON_RUNS_ONE,
     .lines = ML_PYTHON_LINETABLE,
     .instruction = ML_PYTHON_IN_WORDS,
     .thread_frame = 24,
@@ -42,14 +44,17 @@ static const struct ml_python_layout python_3_10 = {
 };
 
 static const struct ml_python_layout python_3_11 = {
+    .runs = ML_PYTHON_RUNS_TO_FLAG,
     .lines = ML_PYTHON_LOCATIONS,
     .instruction = ML_PYTHON_BY_POINTER,
     .by_cframe = true,
     .thread_frame = 56,
     .cframe_frame = 8,
+    .cframe_previous = 16,
     .frame_code = 32,
     .frame_previous = 48,
     .frame_instruction = 56,
+    .frame_entry = 68,
     .frame_owner = 69,
     .code_first_line = 72,
     .code_file = 112,
@@ -61,6 +66,7 @@ static const struct ml_python_layout python_3_11 = {
 };
 
 static const struct ml_python_layout python_3_12 = {
+    .runs = ML_PYTHON_RUNS_TO_INTERNAL,
     .lines = ML_PYTHON_LOCATIONS,
     .instruction = ML_PYTHON_BY_POINTER,
     .by_cframe = true,
@@ -122,6 +128,7 @@ static bool layout_from_runtime(uint32_t version, const void *runtime, const str
         words[WORD_FREE_THREADED])
         return false;
     *ret = (struct ml_python_layout){
+        .runs = ML_PYTHON_RUNS_TO_INTERNAL,
         .lines = ML_PYTHON_LOCATIONS,
         .instruction = ML_PYTHON_BY_POINTER,
         .thread_frame = offset(words, at->thread_frame, &ok),

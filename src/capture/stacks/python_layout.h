@@ -13,12 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* How a code object encodes the line of an instruction. */
-enum ml_python_lines {
-    ML_PYTHON_LNOTAB = 1, /* 3.9 */
-    ML_PYTHON_LINETABLE,  /* 3.10 */
-    ML_PYTHON_LOCATIONS,  /* from 3.11 on */
-};
+#include "python_lines.h"
 
 /* How a frame stores its instruction. */
 enum ml_python_instruction {
@@ -27,17 +22,27 @@ enum ml_python_instruction {
     ML_PYTHON_BY_POINTER,   /* from 3.11 on */
 };
 
+/* How many frames one call of the interpreter's loop, which is one native frame, runs. */
+enum ml_python_runs {
+    ML_PYTHON_RUNS_ONE = 1,     /* 3.9, 3.10 */
+    ML_PYTHON_RUNS_TO_FLAG,     /* 3.11: up to one with a flag; frame_entry, cframe_previous */
+    ML_PYTHON_RUNS_TO_INTERNAL, /* from 3.12 on: up to an internal one, on the native stack */
+};
+
 struct ml_python_layout {
+    uint8_t runs;        /* enum ml_python_runs */
     uint8_t lines;       /* enum ml_python_lines */
     uint8_t instruction; /* enum ml_python_instruction */
     bool by_cframe;      /* the thread's frame is found through a structure on the C stack */
 
     uint16_t thread_frame; /* in the thread state: the innermost frame */
     uint16_t cframe_frame;
+    uint16_t cframe_previous;
 
     uint16_t frame_code;
     uint16_t frame_previous;
     uint16_t frame_instruction;
+    uint16_t frame_entry;
     uint16_t frame_owner; /* 0: frames have none */
 
     uint16_t code_file;
@@ -64,11 +69,5 @@ struct ml_python_layout {
 /* The layout of that version (PY_VERSION_HEX), whose _PyRuntime is at `runtime`.
  * @return whether it is known */
 bool ml_python_layout(uint32_t version, const void *runtime, struct ml_python_layout *ret);
-
-/* The source line of an instruction (python_lines.c). `table` is the code object's table,
- * `instruction` counts bytes of its code.
- * @return 0: it belongs to no line, or the code has not begun */
-uint32_t ml_python_line(enum ml_python_lines kind, const uint8_t *table, size_t size,
-                        int32_t first_line, int32_t instruction);
 
 #endif

@@ -15,6 +15,7 @@
 #include "address_room.h"
 #include "python_find.h"
 #include "python_frames.h"
+#include "python_recent.h"
 #include "python_walk.h"
 #include "record.h"
 #include "recorder.h"
@@ -68,11 +69,58 @@ static uint32_t learn(void)
 
     if (state == UNKNOWN)
         state = ml_python_find(&python) ? TO_BE_TRIED : OFF;
-    if (state == TO_BE_TRIED)
+    if (state == TO_BE_TRIED) {
         state = after[ml_python_try(&python)];
+        if (state == RUNS)
+            ml_python_recent_begin(&python);
+    }
     /* Pairs with the acquire load in ml_python_stack_here: the layout is set. */
     atomic_store_explicit(&python_state, state, memory_order_release);
     return state;
+}
+
+const struct ml_python *ml_python_look_for(void)
+{
+    int saved_errno = errno;
+    struct ml_quiet quiet;
+    bool found;
+
+    if (atomic_load_explicit(&python_state, memory_order_relaxed) != UNKNOWN || inside ||
+        !ml_recorder_in_session() || !ml_table_enter(&python_lock, &inside, &quiet))
+        return NULL;
+    found = atomic_load_explicit(&python_state, memory_order_relaxed) == UNKNOWN &&
+            ml_python_find(&python);
+    /* Pairs with the acquire load in ml_python_here: the layout is set. */
+    if (found)
+        atomic_store_explicit(&python_state, TO_BE_TRIED, memory_order_release);
+    ml_table_leave(&python_lock, &inside, &quiet);
+    errno = saved_errno;
+    return found ? &python : NULL;
+}
+
+/* For a thread that may run Python's first code. */
+static ML_NOINLINE bool try_here(void)
+{
+    int saved_errno = errno;
+    struct ml_quiet quiet;
+    bool runs;
+
+    if (!python.thread_state() || !ml_recorder_in_session() ||
+        !ml_table_enter(&python_lock, &inside, &quiet))
+        return false;
+    runs = learn() == RUNS;
+    ml_table_leave(&python_lock, &inside, &quiet);
+    errno = saved_errno;
+    return runs;
+}
+
+const struct ml_python *ml_python_here(void)
+{
+    uint32_t state = atomic_load_explicit(&python_state, memory_order_acquire);
+
+    if (state == UNKNOWN || state == OFF || inside || ml_writer->busy)
+        return NULL;
+    return state == RUNS || try_here() ? &python : NULL;
 }
 
 /* ---- Numbers --------------------------------------------------------------------- */
@@ -205,23 +253,33 @@ static ML_NOINLINE uint32_t new_stack(void)
     return number;
 }
 
+static ML_NOINLINE uint32_t walk_here(void)
+{
+    const struct stack *s;
+    struct ml_python_walk walk;
+    uint32_t slot, number;
+
+    ml_python_walk(&python, &walk);
+    if (!walk.n)
+        return 0;
+    s = find(&walk, &slot);
+    number = s ? s->number : new_stack();
+    ml_python_recent_keep(&python, number);
+    return number;
+}
+
 uint32_t ml_python_stack_here(void)
 {
     uint32_t state = atomic_load_explicit(&python_state, memory_order_acquire);
-    const struct stack *s;
-    struct ml_python_walk walk;
-    uint32_t slot;
+    uint32_t number;
 
     /* Inside a record an announcement has to wait, but a use of the number would not. */
     if (state == OFF || inside || ml_writer->busy)
         return 0;
     if (state != RUNS || !__atomic_load_n(&python_stacks.slots, __ATOMIC_ACQUIRE))
         return new_stack();
-    ml_python_walk(&python, &walk);
-    if (!walk.n)
-        return 0;
-    s = find(&walk, &slot);
-    return s ? s->number : new_stack();
+    number = ml_python_recent_find(&python);
+    return number ? number : walk_here();
 }
 
 bool ml_python_is_elsewhere(void)
@@ -230,22 +288,55 @@ bool ml_python_is_elsewhere(void)
            !python.thread_state();
 }
 
-/* Numbers the frames that count; counts a stack that lacks some of them as lost. Precondition: the
- * lock is held. @return how many were written */
-static unsigned number_counting(const struct ml_python_walk *w, uint32_t *ret)
+/* Like ml_python_number_frames. Precondition: the lock is held. */
+static bool number_all(const struct ml_python_walk *w, uint32_t *ret)
 {
-    unsigned n = 0;
     bool complete = true;
 
     for (unsigned i = 0; i < w->n; i++) {
         uint32_t frame = ml_python_frame(&python, &w->places[i]);
-        if (frame && ml_python_frame_counts(frame))
-            ret[n++] = frame;
+        ret[i] = frame && ml_python_frame_counts(frame) ? frame : 0;
         complete &= frame != 0;
     }
     if (!complete)
         ml_recorder_detail_lost();
+    return complete;
+}
+
+/* Numbers the frames that count. Precondition: the lock is held. @return how many were written */
+static unsigned number_counting(const struct ml_python_walk *w, uint32_t *ret)
+{
+    unsigned n = 0;
+
+    number_all(w, ret);
+    for (unsigned i = 0; i < w->n; i++) {
+        if (ret[i])
+            ret[n++] = ret[i];
+    }
     return n;
+}
+
+/* Runs in malloc. After a wait in vain no thread waits again until the lock has been free, as in
+ * stack.c. */
+bool ml_python_number_frames(const struct ml_python_walk *w, uint32_t *ret)
+{
+    static _Atomic bool in_vain;
+    int saved_errno = errno;
+    struct ml_quiet quiet;
+    bool complete;
+
+    if ((atomic_load_explicit(&in_vain, memory_order_relaxed) &&
+         ml_lock_is_taken(python_lock.lock())) ||
+        !ml_table_enter(&python_lock, &inside, &quiet)) {
+        atomic_store_explicit(&in_vain, true, memory_order_relaxed);
+        ml_recorder_detail_lost();
+        return false;
+    }
+    atomic_store_explicit(&in_vain, false, memory_order_relaxed);
+    complete = number_all(w, ret);
+    ml_table_leave(&python_lock, &inside, &quiet);
+    errno = saved_errno;
+    return complete;
 }
 
 void ml_python_frames_here(struct ml_python_frames *ret)

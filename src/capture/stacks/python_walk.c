@@ -54,6 +54,13 @@ static ML_ALWAYS_INLINE uintptr_t first_frame(const struct ml_python *py, bool c
     return ml_python_word(state + at->cframe_frame);
 }
 
+uintptr_t ml_python_innermost(const struct ml_python *py)
+{
+    uintptr_t frame = py->finalizing() ? 0 : first_frame(py, false);
+
+    return ml_python_plausible(frame) ? frame : 0;
+}
+
 /* Some versions use the lowest bit of a reference as a flag. */
 static ML_ALWAYS_INLINE uintptr_t code_of(const struct ml_python *py, uintptr_t frame)
 {
@@ -66,6 +73,52 @@ static ML_ALWAYS_INLINE bool has_code(const struct ml_python *py, uintptr_t fram
 
     return !owner || ml_python_byte(frame + owner) < ML_PYTHON_OWNER_NONE;
 }
+
+uintptr_t ml_python_next_code(const struct ml_python *py, uintptr_t *frame)
+{
+    uintptr_t code = 0;
+
+    for (unsigned i = 0; !code && *frame && i < STEPS_MAX; i++) {
+        uintptr_t found = has_code(py, *frame) ? code_of(py, *frame) : 0;
+        uintptr_t caller = ml_python_word(*frame + py->layout.frame_previous);
+
+        if (ml_python_plausible(found) && ml_python_is(found, py->code_type))
+            code = found;
+        *frame = ml_python_plausible(caller) ? caller : 0;
+    }
+    return code;
+}
+
+/* ---- Native frames ------------------------------------------------------------- */
+
+/* The structure on the native stack that the frames to come are run with. */
+static ML_ALWAYS_INLINE uintptr_t first_cframe(const struct ml_python *py)
+{
+    if (py->layout.runs != ML_PYTHON_RUNS_TO_FLAG)
+        return 0;
+    return ml_python_word((uintptr_t)py->thread_state() + py->layout.thread_frame);
+}
+
+static ML_ALWAYS_INLINE bool is_entry(const struct ml_python_layout *at, uintptr_t frame)
+{
+    return at->runs == ML_PYTHON_RUNS_TO_FLAG && ml_python_byte(frame + at->frame_entry);
+}
+
+/* The runner of a frame with code, as far as the frame says. */
+static ML_ALWAYS_INLINE uintptr_t runner_of(const struct ml_python_layout *at, uintptr_t frame,
+                                            uintptr_t *cframe)
+{
+    uintptr_t runner = *cframe;
+
+    if (at->runs == ML_PYTHON_RUNS_ONE)
+        return ML_PYTHON_ANY_RUNNER;
+    if (!is_entry(at, frame) || !ml_python_plausible(runner))
+        return 0;
+    *cframe = ml_python_word(runner + at->cframe_previous);
+    return runner;
+}
+
+/* ---- Instructions -------------------------------------------------------------- */
 
 /* In bytes from the first instruction; negative: the code has not begun. */
 static ML_ALWAYS_INLINE int32_t instruction_of(const struct ml_python_layout *at, uintptr_t frame,
@@ -118,9 +171,38 @@ static ML_ALWAYS_INLINE uint64_t mix(uint64_t hash, const struct ml_python_place
     return (hash ^ place->code ^ (uint64_t)place->instruction << 40) * MIXER;
 }
 
+/* A word that is different for every instruction. */
+static ML_ALWAYS_INLINE uint64_t instruction_word(const struct ml_python_layout *at,
+                                                  uintptr_t frame)
+{
+    uintptr_t field = frame + at->frame_instruction;
+
+    if (at->instruction == ML_PYTHON_BY_POINTER)
+        return ml_python_word(field) | (uint64_t)is_entry(at, frame) << 63;
+    return ml_python_word(frame + at->frame_code) ^ (uint64_t)(uint32_t)ml_python_int(field) << 40;
+}
+
+uint64_t ml_python_trail(const struct ml_python *py)
+{
+    uintptr_t frame = py->finalizing() ? 0 : first_frame(py, false);
+    uint64_t hash = 0;
+    unsigned n = 0;
+
+    for (unsigned i = 0; i < STEPS_MAX && n < ML_STACK_MAX_FRAMES; i++) {
+        if (!ml_python_plausible(frame))
+            break;
+        hash = (hash ^ instruction_word(&py->layout, frame)) * MIXER;
+        hash ^= hash >> 32;
+        n += has_code(py, frame);
+        frame = ml_python_word(frame + py->layout.frame_previous);
+    }
+    return n ? hash | 1 : 0;
+}
+
 void ml_python_walk(const struct ml_python *py, struct ml_python_walk *ret)
 {
     uintptr_t frame = py->finalizing() ? 0 : first_frame(py, false);
+    uintptr_t cframe = frame ? first_cframe(py) : 0;
     uint64_t hash = 0;
     unsigned n = 0;
 
@@ -130,7 +212,10 @@ void ml_python_walk(const struct ml_python *py, struct ml_python_walk *ret)
             break;
         if (has_code(py, frame) && place_of(py, frame, place)) {
             hash = mix(hash, place);
+            ret->runners[n] = runner_of(&py->layout, frame, &cframe);
             n++;
+        } else if (n && !has_code(py, frame) && !ret->runners[n - 1]) {
+            ret->runners[n - 1] = frame;
         }
         frame = ml_python_word(frame + py->layout.frame_previous);
     }

@@ -25,11 +25,29 @@ struct ml_python_place {
     int32_t first_line;
 };
 
+/* A runner where every frame has its own, and the frame does not say which. */
+#define ML_PYTHON_ANY_RUNNER 1u
+
 struct ml_python_walk {
     unsigned n;
     uint32_t hash;                                      /* of code objects and instructions */
     struct ml_python_place places[ML_STACK_MAX_FRAMES]; /* innermost first */
+    /* The native frame that runs a Python frame: an address on the native stack, inside of it. 0:
+     * the same one runs the caller too. */
+    uintptr_t runners[ML_STACK_MAX_FRAMES];
 };
+
+/* The thread's innermost frame, as an address in the interpreter; 0: it runs no Python. */
+uintptr_t ml_python_innermost(const struct ml_python *py);
+
+/* The code object of a frame, or of the next one outside of it that has code; 0: none has. Moves
+ * the frame to its caller, 0 for the outermost. */
+uintptr_t ml_python_next_code(const struct ml_python *py, uintptr_t *frame);
+
+/* A hash of the frames that ml_python_walk finds, by the addresses of their instructions and code
+ * objects, which may be those of other code once a code object has been freed. 0: the thread runs
+ * no Python. */
+uint64_t ml_python_trail(const struct ml_python *py);
 
 /* Frames beyond ML_STACK_MAX_FRAMES and internal frames of the interpreter are left out. No frames:
  * the thread runs no Python. */

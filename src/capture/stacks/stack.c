@@ -114,7 +114,7 @@ static ML_ALWAYS_INLINE uint32_t stack_here(const struct ml_python_frames *pytho
         walk.max = ML_STACK_MAX_FRAMES - ml_min_u64(python->n, ML_STACK_MAX_FRAMES / 2);
         _Unwind_Backtrace(on_frame, &walk);
         add_python(&walk, python);
-        number = ml_stack_table_number(walk.frames, walk.n, look, ML_UNLOADS_UNKNOWN);
+        number = ml_stack_table_number(walk.frames, walk.n, look);
         ml_table_leave(&stacks_lock, &inside, &quiet);
     }
     errno = saved_errno;
@@ -134,35 +134,82 @@ ML_NOINLINE uint32_t ml_stack_here_in_python(void)
     return stack_here(&python);
 }
 
-/* For every malloc whose stack is new, so that it takes no lock of the loader's. After a wait in
- * vain no thread waits again until the lock has been free: a thread that forks may hold it while it
- * waits for this one. */
-uint32_t ml_stack_number(const uint64_t *frames, uint32_t n, uint32_t unloads)
+/* ---- Libraries of stacks that others walk ------------------------------------------- */
+
+/* Pages of code whose library is known to be announced, and since how many unloads. */
+#define KNOWN_PAGES 4096u
+#define PAGE_SHIFT 12
+#define PAGE_BITS 36 /* of an address */
+
+static _Atomic uint64_t known_pages[KNOWN_PAGES];
+
+static uint64_t page_key(uint64_t frame, uint32_t unloads)
+{
+    return (frame - 1) >> PAGE_SHIFT | ((uint64_t)unloads + 1) << PAGE_BITS;
+}
+
+static _Atomic uint64_t *page_place(uint64_t key)
+{
+    return &known_pages[key * UINT64_C(0x9e3779b97f4a7c15) >> 52];
+}
+
+static bool has_library(uint64_t frame)
+{
+    return !(frame >> ML_STACK_ADDRESS_BITS);
+}
+
+/* Pairs with the release store in remember_pages: the library was announced before. */
+static bool are_announced(const uint64_t *frames, uint32_t n, uint32_t unloads)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        uint64_t key = page_key(frames[i], unloads);
+        if (has_library(frames[i]) &&
+            atomic_load_explicit(page_place(key), memory_order_acquire) != key)
+            return false;
+    }
+    return true;
+}
+
+static void remember_pages(const uint64_t *frames, uint32_t n, uint32_t unloads)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        uint64_t key = page_key(frames[i], unloads);
+        if (has_library(frames[i]) && ml_libraries_at(frames[i] - 1))
+            atomic_store_explicit(page_place(key), key, memory_order_release);
+    }
+}
+
+/* After a wait in vain no thread waits again until the lock has been free: a thread that forks may
+ * hold it while it waits for this one. */
+static ML_NOINLINE bool announce_libraries(const uint64_t *frames, uint32_t n, uint32_t unloads)
 {
     static _Atomic bool in_vain;
-    int saved_errno = errno;
     struct ml_quiet quiet;
-    uint32_t number = 0;
 
-    if (inside || ml_writer->busy)
-        return 0;
-    if (ml_stack_table_is_full() || (atomic_load_explicit(&in_vain, memory_order_relaxed) &&
-                                     ml_lock_is_taken(stacks_lock.lock()))) {
-        ml_recorder_detail_lost();
-        return 0;
-    }
-    if (ml_table_enter(&stacks_lock, &inside, &quiet)) {
-        atomic_store_explicit(&in_vain, false, memory_order_relaxed);
-        number =
-            ml_stack_table_number(frames, n, ml_libraries_look_at(frames, n, unloads), unloads);
-        ml_table_leave(&stacks_lock, &inside, &quiet);
-    } else {
+    if (inside || (atomic_load_explicit(&in_vain, memory_order_relaxed) &&
+                   ml_lock_is_taken(stacks_lock.lock())))
+        return false;
+    if (!ml_table_enter(&stacks_lock, &inside, &quiet)) {
         atomic_store_explicit(&in_vain, true, memory_order_relaxed);
-        ml_recorder_detail_lost();
+        return false;
     }
-    errno = saved_errno;
-    return number;
+    atomic_store_explicit(&in_vain, false, memory_order_relaxed);
+    ml_libraries_look_at(frames, n, unloads);
+    remember_pages(frames, n, unloads);
+    ml_table_leave(&stacks_lock, &inside, &quiet);
+    return true;
 }
+
+bool ml_stack_libraries(const uint64_t *frames, uint32_t n, uint32_t unloads)
+{
+    int saved_errno = errno;
+    bool ok = are_announced(frames, n, unloads) || announce_libraries(frames, n, unloads);
+
+    errno = saved_errno;
+    return ok;
+}
+
+/* ---- The recorder's part -------------------------------------------------------------- */
 
 static void init(void)
 {

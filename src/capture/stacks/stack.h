@@ -9,6 +9,7 @@
 #ifndef ML_STACK_H
 #define ML_STACK_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* Native stacks and those of python_stack.h. */
@@ -26,8 +27,10 @@ uint32_t ml_stack_here(void);
  * of the interpreter and its callers. If the thread runs no Python, the same as ml_stack_here. */
 uint32_t ml_stack_here_in_python(void);
 
-/* The number of a stack that the caller has walked itself, up to ML_STACK_MAX_FRAMES frames,
- * innermost first; 0 if unknown. For stacks that ml_stack_table_find does not find. Keeps errno. */
-uint32_t ml_stack_number(const uint64_t *frames, uint32_t n, uint32_t unloads);
+/* Announces the libraries that contain these frames, unless they are known to be. Takes no lock if
+ * they are, and none of the loader's. Keeps errno.
+ * @unloads  the number of times that libraries were unloaded before the frames were walked
+ * @return false: the lock could not be taken */
+bool ml_stack_libraries(const uint64_t *frames, uint32_t n, uint32_t unloads);
 
 #endif

@@ -1,7 +1,5 @@
 /* stack_table.c: see stack_table.h.
  *
- * A look-up takes no lock: a slot changes once, from 0 to an entry, whose frames never change.
- *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "stack_table.h"
@@ -17,7 +15,6 @@
 #include "libraries.h"
 #include "record.h"
 #include "recorder.h"
-#include "row_cache.h"
 
 /* An upper limit: in little address space the tables have fewer. */
 #define STACKS_MAX (1u << 20)
@@ -29,15 +26,14 @@ struct stack {
     uint32_t frames; /* number of them */
     uint32_t first;  /* index of the first */
     uint32_t number;
-    uint32_t checked;         /* the last look at which it was in these libraries */
-    uint64_t libraries;       /* hash of their numbers */
-    _Atomic uint32_t unloads; /* at that look, or ML_UNLOADS_UNKNOWN */
+    uint32_t checked;   /* the last look at which it was in these libraries */
+    uint64_t libraries; /* hash of their numbers */
 };
 
 static struct native_stacks {
-    uint32_t stacks_max;     /* a power of two */
-    _Atomic uint32_t *slots; /* twice as many: entry, 0: empty */
-    struct stack *stacks;    /* entry 0 is not used */
+    uint32_t stacks_max;  /* a power of two */
+    uint32_t *slots;      /* twice as many: entry, 0: empty */
+    struct stack *stacks; /* entry 0 is not used */
     uint64_t *frames;
     uint32_t used_frames;
     _Atomic uint32_t count;
@@ -58,9 +54,7 @@ static bool reserve_tables(void)
     native_stacks.stacks_max = max;
     native_stacks.frames = arrays[0].ret_items;
     native_stacks.stacks = arrays[2].ret_items;
-    /* Pairs with the acquire load in ml_stack_table_find: the other arrays are set. */
-    __atomic_store_n(&native_stacks.slots, (_Atomic uint32_t *)arrays[1].ret_items,
-                     __ATOMIC_RELEASE);
+    native_stacks.slots = arrays[1].ret_items;
     return true;
 }
 
@@ -96,56 +90,27 @@ static uint64_t libraries_of(const uint64_t *frames, uint32_t n)
 }
 
 /* Whether the stack is still in the libraries that it was announced with. */
-static bool still_holds(struct stack *s, uint32_t look, uint32_t unloads)
+static bool still_holds(struct stack *s, uint32_t look)
 {
-    if (s->checked != look) {
-        if (s->libraries != libraries_of(native_stacks.frames + s->first, s->frames))
-            return false;
-        announce(s);
-        s->checked = look;
-    }
-    /* Pairs with the acquire load in ml_stack_table_find: the stack has been announced. */
-    atomic_store_explicit(&s->unloads, unloads, memory_order_release);
+    if (s->checked == look)
+        return true;
+    if (s->libraries != libraries_of(native_stacks.frames + s->first, s->frames))
+        return false;
+    announce(s);
+    s->checked = look;
     return true;
 }
 
-static ML_ALWAYS_INLINE bool has_frames(const struct stack *s, const uint64_t *frames, uint32_t n,
-                                        uint64_t hash)
+static bool has_frames(const struct stack *s, const uint64_t *frames, uint32_t n, uint64_t hash)
 {
     return s->hash == hash && s->frames == n &&
            !memcmp(native_stacks.frames + s->first, frames, n * sizeof(*frames));
 }
 
-/* The entry in the i-th slot after the hash's own; 0: the slot is empty. */
-static ML_ALWAYS_INLINE uint32_t entry_at(uint64_t hash, uint32_t i)
+/* The i-th slot after the hash's own. */
+static uint32_t *slot_at(uint64_t hash, uint32_t i)
 {
-    uint32_t mask = 2 * native_stacks.stacks_max - 1;
-
-    /* Pairs with the release store in add: the whole entry is written. */
-    return atomic_load_explicit(&native_stacks.slots[((uint32_t)hash + i) & mask],
-                                memory_order_acquire);
-}
-
-uint32_t ml_stack_table_find(const uint64_t *frames, uint32_t n, uint64_t hash, uint32_t unloads)
-{
-    uint32_t entry;
-
-    if (!__atomic_load_n(&native_stacks.slots, __ATOMIC_ACQUIRE))
-        return 0;
-    for (uint32_t i = 0; (entry = entry_at(hash, i)); i++) {
-        const struct stack *s = &native_stacks.stacks[entry];
-        if (has_frames(s, frames, n, hash) &&
-            atomic_load_explicit(&s->unloads, memory_order_acquire) == unloads)
-            return s->number;
-    }
-    return 0;
-}
-
-static _Atomic bool is_full;
-
-bool ml_stack_table_is_full(void)
-{
-    return atomic_load_explicit(&is_full, memory_order_relaxed);
+    return &native_stacks.slots[((uint32_t)hash + i) & (2 * native_stacks.stacks_max - 1)];
 }
 
 static uint32_t room_for(uint32_t n)
@@ -154,16 +119,13 @@ static uint32_t room_for(uint32_t n)
                 native_stacks.used_frames + n <= native_stacks.stacks_max * FRAMES_PER_STACK;
     uint32_t number = fits ? ml_stack_new_number() : 0;
 
-    if (!number) {
-        atomic_store_explicit(&is_full, true, memory_order_relaxed);
+    if (!number)
         ml_recorder_detail_lost();
-    }
     return number;
 }
 
-static uint32_t add(const struct stack *stack, const uint64_t *frames, uint32_t distance)
+static uint32_t add(const struct stack *stack, const uint64_t *frames, uint32_t *slot)
 {
-    uint32_t mask = 2 * native_stacks.stacks_max - 1;
     uint32_t entry = native_stacks.count + 1;
 
     memcpy(native_stacks.frames + stack->first, frames, stack->frames * sizeof(*frames));
@@ -172,35 +134,33 @@ static uint32_t add(const struct stack *stack, const uint64_t *frames, uint32_t 
     /* Pairs with the acquire load in ml_stack_table_announce: the stack is written. */
     atomic_store_explicit(&native_stacks.count, entry, memory_order_release);
     announce(&native_stacks.stacks[entry]);
-    atomic_store_explicit(&native_stacks.slots[((uint32_t)stack->hash + distance) & mask], entry,
-                          memory_order_release);
+    *slot = entry;
     return stack->number;
 }
 
-static uint32_t find_or_add(const uint64_t *frames, uint32_t n, uint32_t look, uint32_t unloads)
+static uint32_t find_or_add(const uint64_t *frames, uint32_t n, uint32_t look)
 {
     struct stack new_stack = {
         .hash = ml_stack_hash_all(frames, n),
         .frames = n,
         .first = native_stacks.used_frames,
         .checked = look,
-        .unloads = unloads,
     };
-    uint32_t entry, i;
+    uint32_t *slot;
 
-    for (i = 0; (entry = entry_at(new_stack.hash, i)); i++) {
-        struct stack *s = &native_stacks.stacks[entry];
-        if (has_frames(s, frames, n, new_stack.hash) && still_holds(s, look, unloads))
+    for (uint32_t i = 0; *(slot = slot_at(new_stack.hash, i)); i++) {
+        struct stack *s = &native_stacks.stacks[*slot];
+        if (has_frames(s, frames, n, new_stack.hash) && still_holds(s, look))
             return s->number;
     }
     new_stack.number = room_for(n);
     if (!new_stack.number)
         return 0;
     new_stack.libraries = libraries_of(frames, n);
-    return add(&new_stack, frames, i);
+    return add(&new_stack, frames, slot);
 }
 
-uint32_t ml_stack_table_number(const uint64_t *frames, uint32_t n, uint32_t look, uint32_t unloads)
+uint32_t ml_stack_table_number(const uint64_t *frames, uint32_t n, uint32_t look)
 {
     if (!n)
         return 0;
@@ -208,7 +168,7 @@ uint32_t ml_stack_table_number(const uint64_t *frames, uint32_t n, uint32_t look
         ml_recorder_detail_lost();
         return 0;
     }
-    return find_or_add(frames, n, look, unloads);
+    return find_or_add(frames, n, look);
 }
 
 uint64_t ml_stack_hash_all(const uint64_t *frames, uint32_t n)
@@ -229,18 +189,15 @@ uint64_t ml_stack_hash_all(const uint64_t *frames, uint32_t n)
  * does not change once `count` covers it (addresses, index, hash of the libraries), and atomics
  * (which libraries are loaded). A concurrent look by another thread can make this skip a stack that
  * is still valid, or announce one too many; because the look's number has changed, still_holds
- * announces every stack again before its number is used. Numbers that are used without a look
- * belong to stacks for which no library was unloaded: those are always announced. */
+ * announces every stack again before its number is used. */
 void ml_stack_table_announce(void)
 {
     uint32_t n = atomic_load_explicit(&native_stacks.count, memory_order_acquire);
-    uint32_t unloads = ml_row_unloads();
 
     ml_libraries_announce();
     for (uint32_t i = 1; i <= n; i++) {
         const struct stack *s = &native_stacks.stacks[i];
-        if (atomic_load_explicit(&s->unloads, memory_order_relaxed) == unloads ||
-            s->libraries == libraries_of(native_stacks.frames + s->first, s->frames))
+        if (s->libraries == libraries_of(native_stacks.frames + s->first, s->frames))
             announce(s);
     }
 }

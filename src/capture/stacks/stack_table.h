@@ -1,4 +1,5 @@
-/* stack_table.h: the numbers of native stacks.
+/* stack_table.h: the numbers of native stacks that are rare, the same for all threads; those of
+ * malloc are in ring_stacks.h.
  *
  * A stack is announced to the collector once, before any thread can learn its number. When a
  * library is unloaded, the same return addresses can come to mean something else. A stack therefore
@@ -10,7 +11,6 @@
 #ifndef ML_STACK_TABLE_H
 #define ML_STACK_TABLE_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 #include "compiler.h"
@@ -27,19 +27,9 @@ static ML_ALWAYS_INLINE uint64_t ml_stack_hash(uint64_t callers, uint64_t frame)
 /* The same for all frames, innermost first. */
 uint64_t ml_stack_hash_all(const uint64_t *frames, uint32_t n);
 
-/* For stacks that are only looked up together with a look. */
-#define ML_UNLOADS_UNKNOWN UINT32_MAX
-
-/* The stack's number if it is known, and no library was unloaded since it was last checked; else 0.
- * Takes no lock. @unloads: the number of times that libraries were unloaded */
-uint32_t ml_stack_table_find(const uint64_t *frames, uint32_t n, uint64_t hash, uint32_t unloads);
-
 /* The stack's number, a new one if necessary. 0: there is no room, which is counted. Precondition:
  * the lock of stack.c is held, and the last look had the number `look`; 0: it found nothing out. */
-uint32_t ml_stack_table_number(const uint64_t *frames, uint32_t n, uint32_t look, uint32_t unloads);
-
-/* Whether there was no room for a stack: further new ones need not be tried. */
-bool ml_stack_table_is_full(void);
+uint32_t ml_stack_table_number(const uint64_t *frames, uint32_t n, uint32_t look);
 
 /* A number for a stack of any kind, all from one sequence. 0: there are too many. */
 uint32_t ml_stack_new_number(void);

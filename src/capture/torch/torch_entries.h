@@ -1,6 +1,6 @@
 /* torch_entries.h: the functions of PyTorch that have a hook, by their mangled names: those of its
- * c10 library, which has the allocators, and those of libtorch_cpu, which has autograd. The linker
- * scripts are generated from these lists too.
+ * c10 library, which has the allocators, and those of libtorch_cpu, which has autograd and makes
+ * tensors. The linker scripts are generated from these lists too.
  *
  * PyTorch 1.13 counts bytes in signed words (l), 2.0 and later in unsigned ones (m); a hook does
  * not see the difference. The functions that report blocks come first: they share a cache line with
@@ -25,9 +25,17 @@
     ENTRY(evaluate, _ZN5torch8autograd6Engine17evaluate_functionERSt10shared_ptrINS0_9GraphTaskEEPNS0_4NodeERNS0_11InputBufferERKS2_INS0_10ReadyQueueEE) \
     ENTRY(execute, _ZN5torch8autograd6Engine7executeERKSt6vectorINS0_4EdgeESaIS3_EERKS2_IN2at6TensorESaIS9_EEbbbS7_)
 
+/* Functions that make a tensor of a type: those of libtorch_cpu are used for every device. */
+#define ML_TORCH_TENSOR_ENTRIES(ENTRY)                                            \
+    ENTRY(empty, _ZN2at6detail13empty_genericEN3c108ArrayRefIlEEPNS1_9AllocatorENS1_14DispatchKeySetENS1_10ScalarTypeESt8optionalINS1_12MemoryFormatEE) \
+    ENTRY(empty_torch_1, _ZN2at6detail13empty_genericEN3c108ArrayRefIlEEPNS1_9AllocatorENS1_14DispatchKeySetENS1_10ScalarTypeENS1_8optionalINS1_12MemoryFormatEEE) \
+    ENTRY(empty_strided, _ZN2at6detail21empty_strided_genericEN3c108ArrayRefIlEES3_PNS1_9AllocatorENS1_14DispatchKeySetENS1_10ScalarTypeE) \
+    ENTRY(empty_strided_symint, _ZN2at6detail28empty_strided_symint_genericEN3c108ArrayRefINS1_6SymIntEEES4_PNS1_9AllocatorENS1_14DispatchKeySetENS1_10ScalarTypeE)
+
 #define ML_TORCH_ENTRIES(ENTRY)                                                   \
     ML_TORCH_C10_ENTRIES(ENTRY)                                                   \
-    ML_TORCH_CPU_ENTRIES(ENTRY)
+    ML_TORCH_CPU_ENTRIES(ENTRY)                                                   \
+    ML_TORCH_TENSOR_ENTRIES(ENTRY)
 /* clang-format on */
 
 #ifndef ML_LINKER_SCRIPT

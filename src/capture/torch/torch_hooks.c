@@ -23,12 +23,15 @@
 
 #include "live_blocks.h"
 #include "record.h"
+#include "torch_helpers.h"
 #include "torch_hook.h"
 #include "recorder.h"
 #include "stack_wanted.h"
 #include "torch_real.h"
 #include "torch_recent.h"
+#include "torch_scopes.h"
 #include "torch_spaces.h"
+#include "torch_types.h"
 #include "torch_watch.h"
 
 /* c10::Device, which is passed in one register, and the number of CUDA's type. */
@@ -68,6 +71,8 @@ static ML_NOINLINE void record_with_stack(uint32_t space, const void *p, uint64_
 
 static ML_ALWAYS_INLINE void record_block(uint32_t space, const void *p, uint64_t bytes)
 {
+    ml_torch_note_function();
+    ml_torch_note_type(bytes);
     if (ML_UNLIKELY(ml_stacks_mode))
         record_with_stack(space, p, bytes);
     else
@@ -135,8 +140,11 @@ void *alloc_cpu(size_t bytes)
     p = ML_TORCH_REAL(alloc_cpu)(bytes);
     requested_bytes = 0;
     space = ml_torch_cpu_space();
-    if (ML_LIKELY(space && p))
+    if (ML_LIKELY(space && p)) {
+        ml_torch_before_help();
         record_block(space, p, bytes);
+        ml_torch_after_help(space, p);
+    }
     if (ML_LIKELY(p)) {
         book_alloc(space, ML_LIVE_HOST, p, bytes);
         ml_torch_watch_alloc(p, bytes, -1);

@@ -30,7 +30,8 @@ static void patch_slot(struct ml_elf_object *o, const struct ml_slot *slot, void
         ml_elf_object_redirect(o, slot, real, ml_torch_hook_of(slot->symbol));
 }
 
-static int patch_object(struct dl_phdr_info *info, size_t size, void *context)
+/* context: the visitor of its slots. */
+static int visit_object(struct dl_phdr_info *info, size_t size, void *context)
 {
     uintptr_t own = (uintptr_t)ml_dlsym_hook;
     struct ml_elf_object o;
@@ -38,19 +39,46 @@ static int patch_object(struct dl_phdr_info *info, size_t size, void *context)
     (void)size;
     ml_elf_object_survey(info, &o);
     if (own < o.begin || own >= o.end)
-        ml_elf_object_each_slot(&o, patch_slot, context);
+        ml_elf_object_each_slot(&o, *(ml_slot_visitor **)context, NULL);
     return 0;
+}
+
+static void unpatch_slot(struct ml_elf_object *o, const struct ml_slot *slot, void *context)
+{
+    void *real, *hook;
+
+    (void)context;
+    if (strncmp(slot->symbol, PREFIX, strlen(PREFIX)))
+        return;
+    real = ml_torch_behind(slot->symbol);
+    hook = real ? ml_torch_hook_of(slot->symbol) : NULL;
+    if (hook && __atomic_load_n((void **)slot->at, __ATOMIC_RELAXED) == hook)
+        ml_elf_object_put(o, slot->at, (uintptr_t)hook, real);
+}
+
+void ml_torch_unpatch(void)
+{
+    ml_slot_visitor *visitor = unpatch_slot;
+    int saved_errno = errno;
+
+    if (__atomic_load_n(&ml_torch_reals[ML_TORCH_alloc_cpu], __ATOMIC_RELAXED) &&
+        ml_lock_or_give_up(&patch_lock)) {
+        dl_iterate_phdr(visit_object, (void *)&visitor);
+        ml_unlock(&patch_lock);
+    }
+    errno = saved_errno;
 }
 
 bool ml_torch_patch(void)
 {
+    ml_slot_visitor *visitor = patch_slot;
     int saved_errno = errno;
     bool found;
 
     ml_torch_learn();
     found = __atomic_load_n(&ml_torch_reals[ML_TORCH_alloc_cpu], __ATOMIC_RELAXED);
     if (found && ml_lock_or_give_up(&patch_lock)) {
-        dl_iterate_phdr(patch_object, NULL);
+        dl_iterate_phdr(visit_object, (void *)&visitor);
         ml_unlock(&patch_lock);
     }
     errno = saved_errno;

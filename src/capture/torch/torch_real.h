@@ -48,4 +48,7 @@ void *ml_torch_behind(const char *symbol);
  * @return whether PyTorch is loaded and has hooks */
 bool ml_torch_patch(void);
 
+/* Points those slots back at PyTorch. Keeps errno. */
+void ml_torch_unpatch(void);
+
 #endif

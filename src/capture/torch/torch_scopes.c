@@ -12,6 +12,7 @@
 
 #include "memledger/memledger.h"
 #include "current_phase.h"
+#include "python_function.h"
 #include "record.h"
 #include "torch_real.h"
 
@@ -39,6 +40,7 @@ static __thread struct {
     uint32_t modules;
     uint32_t optimizers;
     uint32_t backwards;
+    uint32_t layers; /* and code of a backward pass that no node runs */
     uint32_t nodes;
     uint32_t recomputes; /* 1 + the number of modules when a node began to run modules again */
     uint32_t outside[NODES_MAX];     /* that, as it was outside the first of the nodes */
@@ -58,7 +60,7 @@ void ml_torch_scopes_begin(void)
 }
 
 /* The nodes that this thread created since the last record belong to the scope that it is still in.
- */
+ * An early stamp is right for those who look them up: they run nodes later. */
 static void record_tape(void)
 {
     number_function *peek = atomic_load_explicit(&next_number, memory_order_acquire);
@@ -73,7 +75,7 @@ static void record_tape(void)
         thread_scopes.on_tape = true;
     }
     if (number != thread_scopes.recorded) {
-        uint64_t words[] = {ml_record_word(ML_REC_TAPE, 0, ml_now()), thread_scopes.tape,
+        uint64_t words[] = {ml_record_word(ML_REC_TAPE, 0, ml_next_stamp()), thread_scopes.tape,
                             thread_scopes.recorded, number};
         ml_record(words, 4);
         thread_scopes.recorded = number;
@@ -122,10 +124,12 @@ void ml_torch_enter_layer(uint32_t name, uint32_t class_name, bool is_relative)
     uint32_t kind = MEMLEDGER_SCOPE_MODULE | (is_relative ? ML_PUSH_BELOW : 0);
 
     ml_record_push(kind | class_name << 8, name);
+    thread_scopes.layers++;
 }
 
 void ml_torch_leave_layer(void)
 {
+    thread_scopes.layers--;
     ml_record_pop();
 }
 
@@ -147,11 +151,38 @@ void ml_torch_leave_optimizer(void)
     ml_mark_phase(ML_PHASE_NONE);
 }
 
-void ml_torch_enter_function(uint32_t name)
+/* ---- Functions of the program ---------------------------------------------------- */
+
+/* Nodes since the last push or pop belong to the function that the thread enters first: a node is
+ * created before the memory of its result. */
+static void enter_function(uint32_t name)
 {
     uint64_t words[] = {ml_record_word(ML_REC_FUNCTION, 0, ml_now()), name};
 
+    if (ml_writer->function)
+        record_tape();
     ml_record(words, 2);
+    /* A pause drops the record: the thread says it again after it. */
+    if (ml_writer->ring && ml_turn_is_current())
+        ml_writer->function = name;
+}
+
+static bool is_in_function(void)
+{
+    return ml_torch_is_outermost() && !thread_scopes.layers && !thread_scopes.backwards;
+}
+
+void ml_torch_note_function(void)
+{
+    uint32_t name = is_in_function() ? ml_python_function_here() : 0;
+
+    if (name && name != ml_writer->function)
+        enter_function(name);
+}
+
+bool ml_torch_was_in_scope(void)
+{
+    return thread_scopes.on_tape || thread_scopes.nodes;
 }
 
 /* ---- Building and loading ---------------------------------------------------------- */
@@ -200,6 +231,20 @@ void ml_torch_leave_backward(void)
         ml_mark_phase(ML_PHASE_NONE);
 }
 
+void ml_torch_enter_backward_code(void)
+{
+    record_tape();
+    ml_push_phase(ML_PHASE_BACKWARD);
+    thread_scopes.layers++;
+}
+
+void ml_torch_leave_backward_code(void)
+{
+    record_tape();
+    thread_scopes.layers--;
+    ml_record_pop();
+}
+
 bool ml_torch_counters(struct ml_torch_counter *ret_here, struct ml_torch_counter *ret_backward)
 {
     number_function *peek = atomic_load_explicit(&next_number, memory_order_acquire);
@@ -227,9 +272,10 @@ void ml_torch_enter_node(uint64_t tape, uint64_t number, uint32_t operator_name)
         thread_scopes.last_tape = tape;
         thread_scopes.last_number = number;
     }
+    record_tape();
     uint64_t words[] = {ml_record_word(ML_REC_PUSH_TAPE, 0, ml_now()), tape, number,
                         ml_pair(flags, operator_name)};
-    record_tape();
+    ml_writer_end_function();
     ml_record(words, 4);
     if (thread_scopes.nodes < NODES_MAX)
         thread_scopes.outside[thread_scopes.nodes] = thread_scopes.recomputes;
@@ -243,5 +289,5 @@ void ml_torch_leave_node(void)
     thread_scopes.nodes--;
     if (thread_scopes.nodes < NODES_MAX)
         thread_scopes.recomputes = thread_scopes.outside[thread_scopes.nodes];
-    ml_record_pop();
+    ml_record_pop_at(ml_next_stamp()); /* no event of the trace */
 }

@@ -25,9 +25,11 @@ void ml_torch_leave_module(void);
 void ml_torch_enter_optimizer(uint32_t class_name);
 void ml_torch_leave_optimizer(void);
 
-/* This thread runs a function of the program that goes on with the result of a module. It ends when
- * the thread enters or leaves anything. */
-void ml_torch_enter_function(uint32_t name);
+/* Call it before a block is recorded, and when an outermost module has returned: outside of
+ * everything else, the thread is in the function of the program that it runs (python_function.h).
+ * It ends when the thread enters or leaves anything. */
+void ml_torch_note_function(void);
+
 /* A layer inside code that PyTorch's compiler made, which calls no modules. Its name is the full
  * one, or relative to the module that the thread is in, forward or backward. Such code creates no
  * nodes. Each enter is followed by its leave too. */
@@ -44,6 +46,14 @@ void ml_torch_leave_loading(void);
 
 /* Whether this thread is in no module, no optimizer and no node of backward. */
 bool ml_torch_is_outermost(void);
+
+/* Whether this thread has ever been in one, or is in a node. */
+bool ml_torch_was_in_scope(void);
+
+/* Code of a backward pass that no node runs: of compiled autograd, or called when all nodes have
+ * run. Each enter is followed by its leave. */
+void ml_torch_enter_backward_code(void);
+void ml_torch_leave_backward_code(void);
 
 /* A whole backward pass, on the thread that asked for it, and one node of its graph, on the thread
  * that runs it: the node's tape and number, and the name of its operator. Each is followed by its

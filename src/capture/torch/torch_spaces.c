@@ -13,8 +13,8 @@
 #include "names.h"
 #include "recorder.h"
 
-ML_READ_ALWAYS _Atomic uint32_t ml_torch_cpu_number;
 ML_READ_ALWAYS _Atomic uint32_t ml_torch_cuda_numbers[ML_CUDA_DEVICES_MAX];
+ML_READ_ALWAYS _Atomic uint32_t ml_torch_cpu_number;
 
 uint32_t ml_torch_open_cpu(void)
 {

@@ -7,25 +7,15 @@
  */
 #include "torch_workspaces.h"
 
-#include <dlfcn.h>
-#include <errno.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <string.h>
 
-#include "dlsym_hook.h"
 #include "event.h"
-#include "got_slots.h"
-#include "lock.h"
 #include "memledger/memledger.h"
 #include "names.h"
 #include "record.h"
 #include "torch_recent.h"
-
-/* Of libtorch_cuda.so and libtorch_cuda_linalg.so. */
-#define CALLERS "/libtorch_cuda"
-#define CALLERS_MAX 4
-#define PREFIX "cu"
+#include "torch_slots.h"
 
 /* PyTorch keeps one workspace of cuBLAS and of cuBLASLt for each stream, for all layers. */
 #define CUBLAS "cuBLAS" ML_SHARED_WORKSPACE
@@ -130,79 +120,13 @@ static int set_dropout(word descriptor, word handle, float dropout, word states,
 
 /* ---- In their places ----------------------------------------------------------------- */
 
-#define ROW(function, count, place, name) {#function, (void *)function},
-static const struct {
-    const char *symbol;
-    void *hook;
-} entries[] = {ENTRIES(ROW){SET_ATTRIBUTE, (void *)set_attribute},
-               {SET_DROPOUT, (void *)set_dropout}};
+#define ROW(function, count, place, name) {#function, (void *)function, &reals[AT_##function]},
+static const struct ml_torch_slot entries[] = {
+    ENTRIES(ROW){SET_ATTRIBUTE, (void *)set_attribute, &reals[AT_SET_ATTRIBUTE]},
+    {SET_DROPOUT, (void *)set_dropout, &reals[AT_SET_DROPOUT]}};
 #undef ROW
-
-static unsigned entry_of(const char *symbol)
-{
-    unsigned i = 0;
-
-    while (i < ENTRY_COUNT && strcmp(entries[i].symbol, symbol))
-        i++;
-    return i;
-}
-
-/* Each function is known by one address: if the callers use two libraries of one name, the second
- * is left alone. */
-static void patch_slot(struct ml_elf_object *o, const struct ml_slot *slot, void *context)
-{
-    unsigned i;
-    void *found, *real;
-
-    (void)context;
-    if (strncmp(slot->symbol, PREFIX, strlen(PREFIX)))
-        return;
-    i = entry_of(slot->symbol);
-    if (i == ENTRY_COUNT)
-        return;
-    found = ml_dlsym_as_seen_from((const void *)o->dynamic, slot->symbol);
-    real = __atomic_load_n(&reals[i], __ATOMIC_RELAXED);
-    if (!found || (real && real != found))
-        return;
-    __atomic_store_n(&reals[i], found, __ATOMIC_RELAXED);
-    ml_elf_object_redirect(o, slot, found, entries[i].hook);
-}
-
-struct callers {
-    struct ml_elf_object list[CALLERS_MAX];
-    unsigned count;
-};
-
-static int find_caller(struct dl_phdr_info *info, size_t size, void *context)
-{
-    struct callers *callers = context;
-
-    (void)size;
-    if (info->dlpi_name && strstr(info->dlpi_name, CALLERS) && callers->count < CALLERS_MAX)
-        ml_elf_object_survey(info, &callers->list[callers->count++]);
-    return 0;
-}
-
-/* Looks functions up after the walk: a look-up takes another lock of the loader's, and dlopen takes
- * both in the other order. PyTorch's libraries are never unloaded. */
-static void patch_callers(void)
-{
-    struct callers callers = {.count = 0};
-
-    dl_iterate_phdr(find_caller, &callers);
-    for (unsigned i = 0; i < callers.count; i++)
-        ml_elf_object_each_slot(&callers.list[i], patch_slot, NULL);
-    dlerror(); /* the program must not find our failures there */
-}
 
 void ml_torch_workspaces_begin(void)
 {
-    static struct ml_lock lock;
-    int saved_errno = errno;
-
-    if (ml_lock_or_give_up(&lock)) {
-        patch_callers();
-        ml_unlock(&lock);
-    }
-    errno = saved_errno;
+    ml_torch_slots_fill("cu", entries, ENTRY_COUNT);
 }

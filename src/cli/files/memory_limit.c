@@ -76,8 +76,9 @@ static bool add_file(const char *path)
  * this process; for a pipe that maximum. */
 static void choose_default(bool sized)
 {
-    uint64_t machine = ml_min_u64(ml_max_u64(machine_bytes(), ML_MEMORY_LEAST_BYTES),
-                                  ml_cgroup_limit_bytes(ML_CGROUP_OF_THIS_PROCESS, ML_CGROUP_MOUNTS));
+    uint64_t machine =
+        ml_min_u64(ml_max_u64(machine_bytes(), ML_MEMORY_LEAST_BYTES),
+                   ml_cgroup_limit_bytes(ML_CGROUP_OF_THIS_PROCESS, ML_CGROUP_MOUNTS));
     uint64_t by_size = machine;
 
     if (sized && memory.file_bytes < machine / ML_MEMORY_PER_FILE_BYTE)

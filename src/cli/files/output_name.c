@@ -6,10 +6,14 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "job_variables.h"
 #include "vec.h"
 
 static const char *base_name(const char *path)
@@ -18,12 +22,47 @@ static const char *base_name(const char *path)
     return slash && slash[1] ? slash + 1 : path;
 }
 
-static int expand(struct ml_buf *out, char letter, const char *program, pid_t pid,
+/* The rank that a launcher gave this process, such as Slurm, which starts one command for each. */
+static int expand_rank(struct ml_buf *out, struct ml_error *err)
+{
+    const struct ml_job_launcher *launcher = ml_job_launcher();
+
+    if (launcher)
+        return ml_buf_printf(out, "%u", (unsigned)strtoul(getenv(launcher->rank), NULL, 10));
+    return ml_error_set(err, -EINVAL,
+                        "the output name has %%r, but no launcher gave this process a rank (RANK, "
+                        "SLURM_PROCID, OMPI_COMM_WORLD_RANK, …); one command in front of torchrun "
+                        "records all ranks into one trace and needs no %%r");
+}
+
+/* Of "q{NAME}…" the variable's value; `*at` moves to the closing brace. */
+static int expand_variable(struct ml_buf *out, const char **at, struct ml_error *err)
+{
+    const char *name = *at + 1, *end = *name == '{' ? strchr(name, '}') : NULL;
+    char variable[128];
+    const char *value;
+
+    if (!end || end - name - 1 >= (ptrdiff_t)sizeof(variable))
+        return ml_error_set(err, -EINVAL,
+                            "the output name has a %%q without a variable; write %%q{NAME}");
+    snprintf(variable, sizeof(variable), "%.*s", (int)(end - name - 1), name + 1);
+    value = getenv(variable);
+    if (!value)
+        return ml_error_set(err, -EINVAL,
+                            "the output name has %%q{%s}, but that variable is not set", variable);
+    *at = end;
+    return ml_buf_printf(out, "%s", value);
+}
+
+/* `*at` is the letter after the '%'; it moves to the last character that was used. */
+static int expand(struct ml_buf *out, const char **at, const char *program, pid_t pid,
                   struct ml_error *err)
 {
     char host[HOST_NAME_MAX + 1] = "host";
 
-    switch (letter) {
+    switch (**at) {
+    case 'r': return expand_rank(out, err);
+    case 'q': return expand_variable(out, at, err);
     case 'p': return ml_buf_printf(out, "%d", (int)pid);
     case 'n': return ml_buf_printf(out, "%s", base_name(program));
     case 'h': gethostname(host, sizeof(host) - 1); return ml_buf_printf(out, "%s", host);
@@ -33,8 +72,9 @@ static int expand(struct ml_buf *out, char letter, const char *program, pid_t pi
     default:
         return ml_error_set(err, -EINVAL,
                             "the output name has an unknown '%%%c'; known are %%p (process id), "
-                            "%%h (host), %%n (program) and %%%%",
-                            letter);
+                            "%%h (host), %%n (program), %%r (rank), %%q{NAME} (a variable of the "
+                            "environment) and %%%%",
+                            **at);
     }
 }
 
@@ -44,10 +84,12 @@ static int expand_all(struct ml_buf *out, const char *pattern, const char *progr
     int r = 0;
 
     for (const char *p = pattern; *p && !r; p++) {
-        if (*p == '%')
-            r = expand(out, *++p, program, pid, err);
-        else
+        if (*p == '%') {
+            p++;
+            r = expand(out, &p, program, pid, err);
+        } else {
             r = ml_buf_append(out, p, 1);
+        }
         if (!*p)
             break;
     }

@@ -79,17 +79,31 @@ static int set_duration(uint64_t *field, const char *shown, const char *text, st
     return 0;
 }
 
-static int set_choice(const struct ml_option *option, int *field, const char *shown,
+size_t ml_choice_word(const char *choice)
+{
+    return strcspn(choice, "[:");
+}
+
+static int set_choice(const struct ml_option *option, void *opts, int *field, const char *shown,
                       const char *text, struct ml_error *err)
 {
     char allowed[256] = "";
     size_t len = 0;
 
-    for (int i = 0; option->choices[i]; i++)
-        if (strcasecmp(text, option->choices[i]) == 0) {
-            *field = i;
-            return 0;
-        }
+    for (int i = 0; option->choices[i]; i++) {
+        const char *choice = option->choices[i];
+        size_t word = ml_choice_word(choice);
+
+        if (strncasecmp(text, choice, word) != 0 || (text[word] != '\0' && text[word] != ':') ||
+            (text[word] == ':' && !choice[word]))
+            continue;
+        if (!text[word] && choice[word] == ':')
+            return ml_error_set(err, -EINVAL, "%s: '%s' needs a size: %s", shown, text, choice);
+        *field = i;
+        return text[word] ? set_bytes((uint64_t *)(void *)((char *)opts + option->amount_offset),
+                                      shown, text + word + 1, err)
+                          : 0;
+    }
     for (int i = 0; option->choices[i] && len < sizeof(allowed); i++)
         len += (size_t)snprintf(allowed + len, sizeof(allowed) - len, "%s%s", i ? ", " : "",
                                 option->choices[i]);
@@ -132,7 +146,7 @@ int ml_option_set(const struct ml_option *option, void *opts, const char *shown,
     case ML_OPT_BYTES: return set_bytes(field, shown, text, err);
     case ML_OPT_DURATION: return set_duration(field, shown, text, err);
     case ML_OPT_CHOICE:
-    case ML_OPT_OPTIONAL_CHOICE: return set_choice(option, field, shown, text, err);
+    case ML_OPT_OPTIONAL_CHOICE: return set_choice(option, opts, field, shown, text, err);
     case ML_OPT_FLAG: break;
     }
     return ml_error_set(err, -EINVAL, "%s: an option of no known type", shown);

@@ -50,12 +50,17 @@ struct ml_option {
     const char *value_name;     /* "FILE"; not for flags */
     const char *help;           /* one line, no capital, no full stop */
     int64_t min, max;           /* of ML_OPT_INT and ML_OPT_NUMBER */
-    const char *const *choices; /* NULL-terminated */
+    const char *const *choices; /* NULL-terminated; "large:BYTES" needs a size, "sample[:BYTES]"
+                                   may have one */
+    size_t amount_offset;       /* of such a size, a uint64_t that is set only if there is one */
     /* For shell completion: possible values of a string, NULL after the last;
      * NULL: not known. */
     const char *(*word)(size_t i);
     bool or_file; /* … or the name of a file */
 };
+
+/* The length of the word in a choice such as "sample[:BYTES]". */
+size_t ml_choice_word(const char *choice);
 
 /* The question that a command answers; `memledger --help` lists them in this order. */
 enum ml_verb_group {

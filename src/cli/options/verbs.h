@@ -9,6 +9,10 @@
 
 extern const struct ml_verb ml_verb_run;
 extern const struct ml_verb ml_verb_collect; /* hidden */
+extern const struct ml_verb ml_verb_attach;
+extern const struct ml_verb ml_verb_detach;
+extern const struct ml_verb ml_verb_pause;
+extern const struct ml_verb ml_verb_resume;
 extern const struct ml_verb ml_verb_import;
 extern const struct ml_verb ml_verb_symbolize;
 extern const struct ml_verb ml_verb_summary;
@@ -25,8 +29,13 @@ extern const struct ml_verb ml_verb_blocks;
 extern const struct ml_verb ml_verb_oom;
 extern const struct ml_verb ml_verb_fragmentation;
 extern const struct ml_verb ml_verb_compare;
+extern const struct ml_verb ml_verb_digest;
+extern const struct ml_verb ml_verb_ranks;
+extern const struct ml_verb ml_verb_check;
 extern const struct ml_verb ml_verb_plot;
 extern const struct ml_verb ml_verb_view;
+extern const struct ml_verb ml_verb_live;
+extern const struct ml_verb ml_verb_metrics;
 extern const struct ml_verb ml_verb_sql;
 extern const struct ml_verb ml_verb_export;
 extern const struct ml_verb ml_verb_help;

@@ -57,7 +57,8 @@ static const struct ml_option options[] = {
      .offset = offsetof(struct ml_plot_cmd_opts, by),
      .value_name = "KEY",
      .choices = by_names,
-     .help = "timeline: stack by category (default), module, device or process; flame, icicle: by module, "
+     .help = "timeline: stack by category (default), module, device or process; flame, icicle: by "
+             "module, "
              "stack, or from allocations to their callers",
      .no_env = true},
     {.name = "of",
@@ -68,8 +69,24 @@ static const struct ml_option options[] = {
      .help = "flame, icicle by stack: bytes at the peak (default), leaked, allocated, temporary, "
              "or calls",
      .no_env = true},
+    {.name = "depth",
+     .type = ML_OPT_INT,
+     .offset = offsetof(struct ml_plot_cmd_opts, depth),
+     .value_name = "N",
+     .help = "timeline by module: show modules N levels deep (default: as fits)",
+     .min = 1,
+     .max = 4096,
+     .no_env = true},
     ML_OPTION_AT,
     ML_OPTION_DEVICE,
+    {.name = "process",
+     .type = ML_OPT_INT,
+     .offset = offsetof(struct ml_instant_opts, process),
+     .value_name = "PID",
+     .help = "timeline: count only blocks of this process",
+     .min = 1,
+     .max = UINT32_MAX,
+     .no_env = true},
     {.name = "dictionary",
      .word = ml_dictionary_word,
      .or_file = true,
@@ -240,6 +257,21 @@ static int check_by(const struct ml_plot_pictures *p)
     return -1;
 }
 
+static int check_timeline(const struct ml_plot_pictures *p)
+{
+    const struct ml_plot_cmd_opts *opts = p->opts;
+    bool one = p->kind->draw == ml_draw_timeline && p->count == 1 && !opts->baseline;
+
+    if (opts->instant.process && !one)
+        return ml_verb_usage_error(&ml_verb_plot,
+                                   "--process is for a timeline of one run, without --baseline");
+    if (opts->depth && (!one || opts->by != ML_PLOT_BY_MODULE))
+        return ml_verb_usage_error(&ml_verb_plot,
+                                   "--depth is for a timeline of one run by module: add --by "
+                                   "module");
+    return -1;
+}
+
 static int check(struct ml_plot_pictures *p)
 {
     const struct ml_plot_cmd_opts *opts = p->opts;
@@ -272,6 +304,8 @@ static int check(struct ml_plot_pictures *p)
     if (opts->gross && opts->instant.at)
         return ml_verb_usage_error(&ml_verb_plot, "--gross covers the whole run; leave out --at");
     status = check_by(p);
+    if (status < 0)
+        status = check_timeline(p);
     if (status < 0)
         status = check_json(p);
     if (status < 0)

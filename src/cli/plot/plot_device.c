@@ -33,14 +33,27 @@ static int add_device(device_list *list, struct ml_canvas *canvas, const char *n
     return ml_vec_push(list, ((struct device){ml_canvas_printf(canvas, "%s", name), peak, 1}));
 }
 
+/* @pid  0: any */
+static bool has_memory(const struct ml_replay *replay, uint32_t device, uint32_t pid)
+{
+    for (size_t i = 0; i < replay->processes.len; i++) {
+        uint32_t number = replay->processes.items[i].number;
+
+        if ((!pid || ml_trace_process(replay->trace, number)->pid == pid) &&
+            ml_replay_had_memory(replay, number, device))
+            return true;
+    }
+    return false;
+}
+
 static int add_devices(device_list *list, struct ml_canvas *canvas, const struct ml_trace *trace,
-                       struct ml_error *err)
+                       uint32_t pid, struct ml_error *err)
 {
     struct ml_replay replay;
     int r = ml_totals_at_end(trace, &replay, err);
 
     for (uint32_t i = 0; r == 0 && i < replay.devices.len; i++)
-        if (replay.devices.items[i].bytes.peak_bytes > 0)
+        if (replay.devices.items[i].bytes.peak_bytes > 0 && has_memory(&replay, i, pid))
             r = add_device(list, canvas, ml_intern_get(&replay.device_names, i, NULL),
                            replay.devices.items[i].bytes.peak_bytes);
     ml_replay_release(&replay);
@@ -101,7 +114,8 @@ int ml_plot_choose_device(const struct ml_plot_request *request, struct ml_canva
     if (!picture->adds_devices)
         return 0;
     for (size_t i = 0; r == 0 && i < request->count; i++)
-        r = add_devices(&list, canvas, request->traces[i], err);
+        r = add_devices(&list, canvas, request->traces[i], (uint32_t)request->opts->instant.process,
+                        err);
     chosen = r == 0 ? highest(&list, request->count) : NULL;
     if (list.len > 1 && chosen) {
         picture->device = chosen->name;

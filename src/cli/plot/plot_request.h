@@ -30,6 +30,7 @@ struct ml_plot_cmd_opts {
     int axes;                            /* enum ml_plot_axes */
     int of;                              /* enum ml_cost */
     int64_t width, height, top;
+    int64_t depth;           /* of modules in a timeline; 0: as fits */
     uint64_t from_ns, to_ns; /* UINT64_MAX: to the end */
     double scale, min_share;
     bool dark, force, grid, gross;

@@ -187,9 +187,13 @@ static int read_window(struct timelines *t, enum ml_bands_by by, struct ml_timel
                        struct ml_bands *ret, struct ml_error *err)
 {
     const struct ml_trace *trace = t->request->traces[0];
+    const struct ml_bands_opts bands = {.by = by,
+                                        .depth = opts->module_depth,
+                                        .device = t->caps.only_device,
+                                        .pid = t->caps.only_pid};
     struct ml_columns columns =
         ml_window_columns(trace, opts->from_ns, opts->from_ns + opts->span_ns, t->buckets);
-    int r = ml_window_bands(trace, by, t->picture.device, &columns, ret, err);
+    int r = ml_window_bands(trace, &bands, &columns, ret, err);
 
     t->buckets = opts->buckets = columns.count;
     opts->from_ns = ret->total.from_ns;
@@ -204,11 +208,13 @@ static int read_one(struct timelines *t, struct ml_bands *ret, struct ml_error *
                                              ML_BANDS_PROCESS};
     const struct ml_plot_request *q = t->request;
     enum ml_bands_by by = sorts[q->opts->by];
-    struct ml_timeline_opts opts =
-        window_of(q, (struct ml_timeline_opts){.buckets = t->buckets, .caps = &t->caps});
+    struct ml_timeline_opts opts = window_of(
+        q, (struct ml_timeline_opts){
+               .buckets = t->buckets, .caps = &t->caps, .module_depth = (size_t)q->opts->depth});
     int r;
 
     t->caps.only_device = t->picture.device;
+    t->caps.only_pid = (uint32_t)q->opts->instant.process;
     r = q->numbers ? read_window(t, by, &opts, ret, err)
                    : ml_bands(q->traces[0], by, &opts, ret, err);
     if (r < 0)
@@ -240,19 +246,28 @@ static int put_numbers(const struct timelines *t, const struct ml_bands *bands,
 {
     const struct ml_plot_request *q = t->request;
     const struct ml_timeline *total = &bands->total;
+    const struct ml_timeline_opts window = {
+        .buckets = t->buckets, .from_ns = total->from_ns, .span_ns = total->span_ns};
+    struct ml_reserved_curves reserved = {0};
     struct ml_occasions occasions;
     int r = ml_occasions(q->traces[0], total->from_ns, total->from_ns + total->span_ns,
                          OCCASIONS_MAX, &occasions, err);
 
     if (r == 0)
+        r = ml_reserved_curves(q->traces[0], &window, &reserved, err);
+    if (r == 0)
         r = ml_timeline_json(&(struct ml_timeline_numbers){.file = q->names[0],
                                                            .device = t->picture.device,
+                                                           .pid = t->caps.only_pid,
+                                                           .depth = (size_t)q->opts->depth,
                                                            .buckets = t->buckets,
                                                            .trace = q->traces[0],
                                                            .bands = bands,
                                                            .sampled = &t->runs[0].sampled,
+                                                           .reserved = &reserved,
                                                            .occasions = &occasions},
                              q->numbers);
+    ml_reserved_curves_release(&reserved);
     ml_occasions_release(&occasions);
     return r;
 }
@@ -284,8 +299,15 @@ int ml_draw_timeline(const struct ml_plot_request *request, struct ml_canvas *ca
     struct ml_error err = {0};
     int r = 0;
 
-    if (request->opts->by != ML_PLOT_BY_DEVICE)
+    if (request->opts->instant.process)
+        r = ml_snapshot_choose_process(&(struct ml_snapshot){0}, request->traces[0],
+                                       (uint32_t)request->opts->instant.process, &err);
+    if (r == 0 && request->opts->by != ML_PLOT_BY_DEVICE)
         r = ml_plot_choose_device(request, canvas, &t.picture, &err);
+    if (request->opts->instant.process)
+        t.picture.others = ml_canvas_printf(
+            canvas, "process %u%s%s", (unsigned)request->opts->instant.process,
+            t.picture.others ? "; " : "", t.picture.others ? t.picture.others : "");
     if (r == 0)
         r = stacked ? draw_one(&t, canvas, &err) : draw_several(&t, canvas, &err);
     release(&t);

@@ -141,7 +141,8 @@ const char *ml_report_operand(const struct ml_verb *verb, int argc, char **argv,
     if (argc == first)
         ml_verb_usage_error(verb, "no trace given; name a .mled file");
     else
-        ml_verb_usage_error(verb, "only one trace at a time; remove '%s'", argv[first + 1]);
+        ml_verb_usage_error(verb, "expected one trace, but got '%s' and '%s'", argv[first],
+                            argv[first + 1]);
     return NULL;
 }
 

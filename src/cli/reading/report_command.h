@@ -98,6 +98,25 @@ struct ml_top_opts {
      .max = 1000000},                                                                              \
         ML_REPORT_OPTIONS
 
+/* ---- … of the whole run, or of a device or process of it ----------------- */
+
+struct ml_narrow_opts {
+    struct ml_top_opts top; /* first, as its option entries require */
+    const char *device;
+    int64_t process; /* 0: all */
+};
+
+#define ML_NARROW_OPTIONS                                                                          \
+    {.name = "device",                                                                             \
+     .type = ML_OPT_STRING,                                                                        \
+     .offset = offsetof(struct ml_narrow_opts, device),                                            \
+     .value_name = "NAME",                                                                         \
+     .help = "show only this device: cuda:0 (or 0), cpu for the host"},                            \
+    {                                                                                              \
+        .name = "process", .type = ML_OPT_INT, .offset = offsetof(struct ml_narrow_opts, process), \
+        .value_name = "PID", .help = "show only this process", .min = 1, .max = UINT32_MAX         \
+    }
+
 /* Appends the command's report to `out`, as text or JSON.
  * @file  the trace's name as typed
  * @return 0, or negative with the reason in `err`; no reason: no memory */

@@ -18,6 +18,7 @@
 #include "collector_process.h"
 #include "command_line.h"
 #include "compiler.h"
+#include "event.h"
 #include "recorder_calls.h"
 #include "run_program.h"
 #include "sampler.h"
@@ -30,6 +31,7 @@ struct collect_opts {
     int64_t pid;
     int64_t sample_hz;
     int stacks; /* enum ml_stacks_mode */
+    bool heap;
 };
 
 static const struct ml_option options[] = {
@@ -60,6 +62,10 @@ static const struct ml_option options[] = {
      .value_name = "N",
      .help = "sample GPU memory N times a second, 0: never (1000)",
      .max = ML_SAMPLE_HZ_MAX},
+    {.name = "heap",
+     .type = ML_OPT_FLAG,
+     .offset = offsetof(struct collect_opts, heap),
+     .help = "record malloc"},
     {.name = "stacks",
      .type = ML_OPT_CHOICE,
      .offset = offsetof(struct collect_opts, stacks),
@@ -77,10 +83,11 @@ static int new_collector(const struct collect_opts *opts, const struct ml_ticks 
         {"version", MEMLEDGER_VERSION},
         {"command", command},
         {"host", host},
-        {"heap", "off"},
+        {"heap", ml_heap_choices[opts->heap ? ML_HEAP_MALLOC : ML_HEAP_OFF]},
         {"cuda", "off"},
         {"sample_only", "no"},
         {"stacks", ml_stacks_choices[opts->stacks]},
+        {opts->heap ? ML_SETTING_BEGAN_LATE : NULL, "yes"},
         {NULL, NULL},
     };
     struct ml_collector_opts collector = {
@@ -100,7 +107,8 @@ static int new_collector(const struct collect_opts *opts, const struct ml_ticks 
 static int start(const struct collect_opts *opts, struct ml_session_dir *session,
                  struct ml_error *err)
 {
-    struct ml_session_opts session_opts = {.cuda = ML_CUDA_OFF,
+    struct ml_session_opts session_opts = {.heap = opts->heap ? ML_HEAP_MALLOC : ML_HEAP_OFF,
+                                           .cuda = ML_CUDA_OFF,
                                            .stacks = (uint32_t)opts->stacks,
                                            .ring_bytes = ML_RING_BYTES_DEFAULT};
     static char command[4096]; /* the collector keeps the pointer */

@@ -6,10 +6,17 @@
 
 #include "collector_process.h"
 #include "instant_command.h"
+#include "keep_option.h"
 #include "output_name.h"
+#include "run_digest.h"
 #include "run_program.h"
+#include "sampled.h"
 #include "sampler.h"
+#include "save_options.h"
 #include "verbs.h"
+
+#define STACKS_UNSAID (-1)
+#define HEAP_BYTES_UNSAID UINT64_MAX
 
 /* In the order of enum ml_names_mode. */
 static const char *const names_choices[] = {"auto", "off", NULL};
@@ -38,7 +45,10 @@ static const struct ml_option options[] = {
      .offset = offsetof(struct ml_run_opts, heap),
      .value_name = "WHAT",
      .choices = ml_heap_choices,
-     .help = "record the host heap: the malloc family; all: mmap too"},
+     .amount_offset = offsetof(struct ml_run_opts, heap_bytes),
+     .help =
+         "record malloc; all: mmap too, sample[:BYTES]: about one block in every BYTES (512 KiB), "
+         "large:BYTES: from BYTES on"},
     {.name = "cuda",
      .type = ML_OPT_CHOICE,
      .offset = offsetof(struct ml_run_opts, cuda),
@@ -77,16 +87,49 @@ static const struct ml_option options[] = {
      .type = ML_OPT_FLAG,
      .offset = offsetof(struct ml_run_opts, sample_only),
      .help = "leave the program untouched, record samples only"},
+    {.name = "keep",
+     .type = ML_OPT_STRING,
+     .offset = offsetof(struct ml_run_opts, keep),
+     .value_name = "HOW-MUCH",
+     .help = "keep only the last part: a time (10m), a size (500MB), or both"},
+    {.name = "on-oom",
+     .type = ML_OPT_FLAG,
+     .offset = offsetof(struct ml_run_opts, on_oom),
+     .help = "save a copy of the recording when memory is refused"},
+    {.name = "on-signal",
+     .type = ML_OPT_STRING,
+     .offset = offsetof(struct ml_run_opts, on_signal),
+     .value_name = "SIGNAL",
+     .help = "save a copy when memledger gets SIGNAL: USR1, USR2, HUP"},
+    {.name = "on-growth",
+     .type = ML_OPT_STRING,
+     .offset = offsetof(struct ml_run_opts, on_growth),
+     .value_name = "SHARE/TIME",
+     .help = "save a copy when memory has grown, such as 10%/1h"},
     {.name = "checkpoints",
      .type = ML_OPT_CHOICE,
      .offset = offsetof(struct ml_run_opts, checkpoints),
      .value_name = "WHEN",
      .choices = ml_checkpoint_choices,
      .help = "add checkpoints to the trace: auto (long traces), always, never"},
+    {.name = "digest",
+     .type = ML_OPT_CHOICE,
+     .offset = offsetof(struct ml_run_opts, digest),
+     .value_name = "WHEN",
+     .choices = ml_digest_choices,
+     .help = "write a digest for memledger ranks: auto (distributed jobs), always, never"},
+    {.name = "scan-at-exit",
+     .type = ML_OPT_FLAG,
+     .offset = offsetof(struct ml_run_opts, scan),
+     .help = "with --heap: find out which leaked blocks are still reachable"},
     {.name = "wait",
      .type = ML_OPT_FLAG,
      .offset = offsetof(struct ml_run_opts, wait),
      .help = "record until every process it started has ended"},
+    {.name = "paused",
+     .type = ML_OPT_FLAG,
+     .offset = offsetof(struct ml_run_opts, paused),
+     .help = "begin paused; memledger resume PID starts recording"},
     {.name = "ring-size",
      .type = ML_OPT_BYTES,
      .offset = offsetof(struct ml_run_opts, ring_bytes),
@@ -101,8 +144,18 @@ static const char *contradiction(const struct ml_run_opts *o)
         (o->ring_bytes < 65536 || o->ring_bytes > 256u << 20 ||
          o->ring_bytes & (o->ring_bytes - 1)))
         return "--ring-size must be a power of two from 64KiB to 256MiB";
+    if (o->heap >= ML_HEAP_SAMPLE && (!o->heap_bytes || o->heap_bytes > ML_SAMPLE_BYTES_MAX))
+        return "--heap=sample:BYTES and --heap=large:BYTES take a size from 1 to 1024GiB";
+    if (o->scan && o->heap != ML_HEAP_MALLOC && o->heap != ML_HEAP_ALL)
+        return "--scan-at-exit needs all blocks of malloc: add --heap or --heap=all";
+    if (o->scan && (o->wait || o->keep))
+        return "--scan-at-exit cannot be combined with --wait or --keep";
     if (o->sample_only && !o->sample_hz)
         return "--sample-only with --sample-hz 0 would record nothing";
+    if (o->sample_only && o->paused)
+        return "--sample-only leaves the program untouched; --paused needs the recorder in it";
+    if (o->on_growth && !o->sample_hz)
+        return "--on-growth needs samples; --sample-hz 0 takes none";
     if (o->sample_only && o->heap)
         return "--sample-only leaves the program untouched; --heap needs the recorder in it";
     if (o->sample_only && o->stacks)
@@ -114,11 +167,23 @@ static const char *contradiction(const struct ml_run_opts *o)
     return NULL;
 }
 
+/* Samples are of use with their stacks, and cheap enough to have them. */
+static void complete_heap(struct ml_run_opts *o)
+{
+    if (o->stacks == STACKS_UNSAID)
+        o->stacks = o->heap == ML_HEAP_SAMPLE ? ML_STACKS_NATIVE : ML_STACKS_NONE;
+    if (o->heap == ML_HEAP_SAMPLE && o->heap_bytes == HEAP_BYTES_UNSAID)
+        o->heap_bytes = ML_SAMPLE_BYTES_DEFAULT;
+}
+
 static int cmd_run(int argc, char **argv)
 {
     struct ml_run_opts opts = {.output = ML_OUTPUT_DEFAULT,
                                .ring_bytes = ML_RING_BYTES_UNSAID,
+                               .stacks = STACKS_UNSAID,
+                               .heap_bytes = HEAP_BYTES_UNSAID,
                                .sample_hz = ML_SAMPLE_HZ_DEFAULT};
+    struct ml_error err = {0};
     const char *wrong;
     int first;
     int r = ml_verb_begin(&ml_verb_run, &opts, argc, argv, &first);
@@ -128,7 +193,14 @@ static int cmd_run(int argc, char **argv)
     if (first >= argc)
         return ml_verb_usage_error(&ml_verb_run, "name the program to run%s",
                                    opts.sample_only ? "; sleep 60 watches for a minute" : "");
+    complete_heap(&opts);
     wrong = contradiction(&opts);
+    if (!wrong && opts.keep && ml_keep_parse(opts.keep, &opts.limits, &err))
+        wrong = err.text;
+    if (!wrong && opts.on_signal && ml_save_signal_parse(opts.on_signal, &opts.save_signal, &err))
+        wrong = err.text;
+    if (!wrong && opts.on_growth && ml_save_growth_parse(opts.on_growth, &opts.growth, &err))
+        wrong = err.text;
     if (wrong)
         return ml_verb_usage_error(&ml_verb_run, "%s", wrong);
     return ml_run_program(&opts, argv + first);

@@ -200,7 +200,9 @@ bool ml_launch_asked(const struct ml_launch *l)
  * that was set before our start does not. */
 static void pass_on(struct ml_launch *l, const siginfo_t *info)
 {
-    if (l->ended)
+    if (l->save_signal && info->si_signo == l->save_signal)
+        l->saves++;
+    else if (l->ended)
         l->stops += asks_to_end(info->si_signo);
     else if (info->si_code <= 0 || info->si_signo == SIGALRM)
         kill(l->pid, info->si_signo);
@@ -234,6 +236,26 @@ pid_t ml_launch_next(struct ml_launch *l, int timeout_ms, int *ret_status)
     if (info.si_signo != SIGCHLD)
         pass_on(l, &info);
     return reap(l, ret_status);
+}
+
+#define ASIDE_LOOK_MS 500
+#define ASIDE_NICENESS 10
+
+void ml_launch_aside(struct ml_launch *l, void (*work)(void *), void *arg)
+{
+    unsigned stops = l->stops;
+    int status;
+    pid_t pid = fork();
+
+    if (pid == 0) {
+        sigprocmask(SIG_SETMASK, &l->old_mask, NULL);
+        setpriority(PRIO_PROCESS, 0, ASIDE_NICENESS);
+        work(arg);
+        _exit(0);
+    }
+    while (pid > 0 && ml_launch_next(l, ASIDE_LOOK_MS, &status) != pid)
+        if (l->stops > stops)
+            kill(pid, SIGTERM);
 }
 
 void ml_launch_adopt(void)

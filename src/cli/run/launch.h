@@ -15,6 +15,8 @@
 struct ml_launch {
     pid_t pid;
     bool ended;        /* the program has; signals are no longer forwarded */
+    int save_signal;   /* not for the program, but a request to save the recording; 0: none */
+    unsigned saves;    /* such requests so far */
     unsigned stops;    /* signals since then that ask us to end */
     int go;            /* write end of the pipe that the program waits on */
     int failure;       /* read end of the pipe that reports a failed exec */
@@ -54,6 +56,10 @@ void ml_launch_cancel(struct ml_launch *l);
  * forwarded to the program meanwhile, and counted once it has ended. Returns the
  * child's pid and its status, 0 on time-out or after a signal. */
 pid_t ml_launch_next(struct ml_launch *l, int timeout_ms, int *ret_status);
+
+/* Does some work in a process of its own, at low priority, and waits. A signal that asks us to end
+ * ends it. Call it after the program's end. */
+void ml_launch_aside(struct ml_launch *l, void (*work)(void *), void *arg);
 
 /* Makes processes whose parents end children of ours, so that the next function
  * sees them. */

@@ -176,13 +176,30 @@ static void note_limits(const struct ml_session *page)
     note_details(page);
 }
 
+/* Copies of the recording so far. */
+static void note_saves(const struct ml_run_result *result, const struct ml_session *page)
+{
+    uint32_t saves = atomic_load(&page->saves), failed = atomic_load(&page->saves_failed);
+
+    if (saves && !result->quiet)
+        ml_say("%u cop%s of the recording so far %s saved beside %s", saves,
+               saves == 1 ? "y" : "ies", saves == 1 ? "was" : "were", result->trace);
+    if (failed)
+        ml_say("%u cop%s of the recording could not be saved beside %s", failed,
+               failed == 1 ? "y" : "ies", result->trace);
+}
+
 static void note_trouble(const struct ml_run_result *result, const struct ml_session *page)
 {
     int write_error = atomic_load(&page->write_error);
 
     if (result->collector_killed)
         ml_say("the collector was killed; %s holds what it had written until then", result->trace);
-    if (write_error)
+    if (write_error == EFBIG && result->keeps_part)
+        ml_say("%s stops early: its names and live blocks alone need more than --keep allows; "
+               "keep more",
+               result->trace);
+    else if (write_error)
         ml_say("%s could not be written to its end: %s", result->trace, strerror(write_error));
     note_lost(page);
     note_limits(page);
@@ -228,8 +245,9 @@ static void note_contents(const struct ml_run_result *result, const struct ml_se
     if (samples)
         snprintf(sampled, sizeof(sampled), " and %s sample%s",
                  ml_format_count(sample_count, (int64_t)samples), samples == 1 ? "" : "s");
-    ml_say("%s event%s of %u process%s%s in %s (%s)", ml_format_count(count, (int64_t)events),
-           events == 1 ? "" : "s", processes, processes == 1 ? "" : "es", sampled, result->trace,
+    ml_say("%s event%s of %u process%s%s%s in %s (%s)", ml_format_count(count, (int64_t)events),
+           events == 1 ? "" : "s", processes, processes == 1 ? "" : "es", sampled,
+           result->keeps_part ? ", the last of them" : "", result->trace,
            ml_format_bytes(bytes, (int64_t)atomic_load(&page->file_bytes), ML_UNIT_AUTO));
 }
 
@@ -298,8 +316,6 @@ static void note_next(const struct ml_run_result *result, const struct ml_sessio
 {
     if (!result->sample_only)
         note_silence(result, page);
-    if (result->heap && result->stacks == ML_STACKS_PYTHON)
-        ml_say("Python stacks are not recorded for malloc; --stacks native has its callers");
     note_samples(page);
     note_entered_sandbox(page);
     note_end(page, trace);
@@ -324,6 +340,7 @@ void ml_run_note(const struct ml_run_result *result, const struct ml_session *pa
     }
     note_trouble(result, page);
     note_running(result, page);
+    note_saves(result, page);
     if (is_missing(result->trace)) {
         ml_say("%s was removed during the run: there is no trace to read", result->trace);
         return;

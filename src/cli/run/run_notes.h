@@ -29,9 +29,9 @@ struct ml_run_result {
     const char *session_dir;
     bool quiet;
     bool heap;
-    int stacks; /* enum ml_stacks_mode */
     bool sample_only;
     bool cuda_injection; /* the CUDA driver loads the recorder */
+    bool keeps_part;     /* only the last part of the recording */
     bool obstacle;       /* a note has said that the program cannot be recorded */
     bool collector_killed;
     pid_t collector_left; /* it continues after us; 0: it has ended */

@@ -5,6 +5,7 @@
 #include "run_program.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <linux/futex.h>
 #include <stdio.h>
@@ -23,8 +24,11 @@
 #include "program_check.h"
 #include "recent_traces.h"
 #include "run_checkpoints.h"
+#include "run_digest.h"
 #include "run_notes.h"
+#include "run_scan.h"
 #include "run_symbols.h"
+#include "run_verdict.h"
 #include "say.h"
 
 /* As env(1) and nohup(1): found but not runnable, not found. */
@@ -33,7 +37,8 @@
 
 #define PROGRESS_MS 500
 
-const char *const ml_heap_choices[] = {"off", "malloc", "all", NULL};
+const char *const ml_heap_choices[] = {"off",         "malloc", "all", "sample[:BYTES]",
+                                       "large:BYTES", NULL};
 const char *const ml_cuda_choices[] = {"auto", "injection", "off", NULL};
 const char *const ml_stacks_choices[] = {"none", "python", "native", "all", NULL};
 
@@ -62,22 +67,37 @@ static int fail(int code, const char *text)
 
 /* ---- The collector's process -------------------------------------------- */
 
+/* As it was typed, with the size: "sample:524288". */
+static const char *heap_words(const struct ml_run_opts *o, char *ret, size_t len)
+{
+    const char *choice = ml_heap_choices[o->heap];
+    int n = snprintf(ret, len, "%.*s", (int)ml_choice_word(choice), choice);
+
+    if (o->heap >= ML_HEAP_SAMPLE)
+        snprintf(ret + n, len - (size_t)n, ":%" PRIu64, o->heap_bytes);
+    return ret;
+}
+
 static int start_collector(struct run *run, char **argv, struct ml_error *err)
 {
     char *command = ml_joined_words(argv);
-    char host[HOST_NAME_MAX + 1] = "";
+    char host[HOST_NAME_MAX + 1] = "", heap[64];
     struct ml_setting settings[] = {
         {"version", MEMLEDGER_VERSION},
         {"command", command ? command : ""},
         {"host", host},
-        {"heap", ml_heap_choices[run->opts->heap]},
+        {"heap", heap_words(run->opts, heap, sizeof(heap))},
         {"cuda", ml_cuda_choices[run->opts->cuda]},
         {"stacks", ml_stacks_choices[run->opts->stacks]},
         {"sample_only", run->opts->sample_only ? "yes" : "no"},
+        {run->opts->keep ? "keep" : NULL, run->opts->keep},
         {NULL, NULL},
     };
     struct ml_collector_opts opts = {
         .path = run->trace,
+        .keep = run->opts->limits,
+        .save_on_oom = run->opts->on_oom,
+        .save_on_growth = run->opts->growth,
         .force = run->opts->force,
         .settings = settings,
         .launcher = getpid(),
@@ -140,6 +160,17 @@ static bool others_run(const struct run *run)
     return others < 0 ? atomic_load(&run->session.page->running) > 0 : others > 0;
 }
 
+/* As many as signals have come. */
+static void request_saves(struct run *run)
+{
+    struct ml_session *page = run->session.page;
+
+    if (run->launch.saves == atomic_load(&page->save_requests))
+        return;
+    atomic_store(&page->save_requests, run->launch.saves);
+    wake_collector(page);
+}
+
 static int wait_for_program(struct run *run)
 {
     struct ml_run_progress progress;
@@ -162,6 +193,7 @@ static int wait_for_program(struct run *run)
             run->collector_status = status;
             atomic_store(&run->session.page->closed, 1);
         } else {
+            request_saves(run);
             show_progress(run, &progress);
         }
     }
@@ -173,15 +205,27 @@ static int wait_for_program(struct run *run)
 
 /* ---- The program --------------------------------------------------------- */
 
+/* For tests: samples that are the same in every run. */
+static uint64_t heap_seed(void)
+{
+    const char *text = getenv("MEMLEDGER_HEAP_SEED");
+
+    return text ? strtoull(text, NULL, 10) : 0;
+}
+
 /* Precondition: the program was found. */
 static int prepare(struct run *run, const char *name, struct ml_error *err)
 {
     struct ml_session_opts session = {.heap = (uint32_t)run->opts->heap,
+                                      .heap_bytes = run->opts->heap_bytes,
+                                      .heap_seed = heap_seed(),
                                       .cuda = (uint32_t)run->opts->cuda,
                                       .operators = run->opts->operators,
                                       .stacks = (uint32_t)run->opts->stacks,
                                       .ring_bytes = ML_RING_BYTES_DEFAULT,
-                                      .ring_asked = run->opts->ring_bytes != ML_RING_BYTES_UNSAID};
+                                      .ring_asked = run->opts->ring_bytes != ML_RING_BYTES_UNSAID,
+                                      .paused = run->opts->paused,
+                                      .copies = run->opts->scan};
     const char *library = run->opts->heap ? "libmemledger-heap.so" : "libmemledger.so";
     const char *obstacle;
     int r = ml_recorder_path(library, run->library, err);
@@ -236,7 +280,7 @@ static int start(struct run *run, char **argv, struct ml_error *err)
         ml_launch_cancel(&run->launch);
         return r;
     }
-    if (run->opts->wait)
+    if (run->opts->wait || run->opts->scan) /* copies of processes: see exit_copy.c */
         ml_launch_adopt();
     if (ml_launch_go(&run->launch, &exec_errno)) {
         atomic_store(&run->session.page->held, 0);
@@ -261,6 +305,13 @@ static bool wants_symbols(const struct run *run)
            run->collector_ended && !WIFSIGNALED(run->collector_status);
 }
 
+/* Whether the program failed and had asked for memory in vain. */
+static bool is_refused(const struct run *run, int status)
+{
+    return !run->opts->quiet && status != 0 && run->launch.stops == 0 && !run->collector_left &&
+           atomic_load(&run->session.page->refusals) > 0;
+}
+
 int ml_run_program(const struct ml_run_opts *opts, char **argv)
 {
     struct run state = {.opts = opts}, *run = &state;
@@ -269,6 +320,7 @@ int ml_run_program(const struct ml_run_opts *opts, char **argv)
     int status, r;
 
     ml_launch_init(&run->launch);
+    run->launch.save_signal = opts->save_signal;
     r = ml_program_find(argv[0], run->program, &err);
     if (r)
         return fail(search_code(r), err.text);
@@ -280,18 +332,24 @@ int ml_run_program(const struct ml_run_opts *opts, char **argv)
         return fail(r == -ENOEXEC ? EXIT_NOT_RUNNABLE : ML_EXIT_FAILURE, err.text);
     status = wait_for_program(run);
     stop_collector(run);
-    if (run->collector_ended && run->collector_status == 0)
+    /* Checkpoints would make a file larger that has a limit. */
+    if (run->collector_ended && !opts->limits.bytes &&
+        (run->collector_status == 0 || WIFSIGNALED(run->collector_status)))
         ml_run_add_checkpoints(&run->launch, run->trace, (enum ml_checkpoint_use)opts->checkpoints,
                                opts->quiet);
+    if (run->collector_ended && run->collector_status == 0 && !opts->sample_only)
+        ml_run_add_digest(&run->launch, run->trace, (enum ml_digest_use)opts->digest, opts->quiet);
+    if (opts->scan)
+        ml_run_scan(&run->launch, run->trace, run->session.page, run->ticks.start_ns);
     result = (struct ml_run_result){
         .trace = run->trace,
         .program = basename(run->program),
         .session_dir = run->session.path,
         .quiet = run->opts->quiet,
         .heap = run->opts->heap,
-        .stacks = run->opts->stacks,
         .sample_only = run->opts->sample_only,
         .cuda_injection = run->opts->cuda == ML_CUDA_INJECTION,
+        .keeps_part = run->opts->keep,
         .obstacle = run->obstacle,
         .collector_killed = run->collector_ended && WIFSIGNALED(run->collector_status),
         .collector_left = run->collector_left ? run->collector : 0,
@@ -299,6 +357,8 @@ int ml_run_program(const struct ml_run_opts *opts, char **argv)
     if (wants_symbols(run))
         ml_run_symbols(run->trace, run->opts->quiet, &run->launch, run->session.page);
     ml_run_note(&result, run->session.page);
+    if (is_refused(run, status))
+        ml_run_verdict(&run->launch, run->trace);
     ml_recent_note(run->trace);
     release(run);
     return ml_launch_exit_code(&run->launch, status);

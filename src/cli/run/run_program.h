@@ -12,6 +12,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "growth.h"
+#include "window.h"
+
 /* As the default of --ring-size: see ring_asked of ring.h. */
 #define ML_RING_BYTES_UNSAID UINT64_MAX
 
@@ -24,9 +27,11 @@ struct ml_run_opts {
     bool force;
     bool quiet;
     bool wait;
-    int heap;  /* index into ml_heap_choices */
-    int cuda;  /* enum ml_cuda_mode */
-    int names; /* enum ml_names_mode */
+    bool paused;         /* until `memledger resume` */
+    int heap;            /* enum ml_heap_mode */
+    uint64_t heap_bytes; /* of a sample or a large block, for those modes */
+    int cuda;            /* enum ml_cuda_mode */
+    int names;           /* enum ml_names_mode */
     bool operators;
     int stacks; /* enum ml_stacks_mode */
     uint64_t ring_bytes;
@@ -34,10 +39,19 @@ struct ml_run_opts {
     int symbols; /* enum ml_symbolize_mode */
     bool sample_only;
     int checkpoints; /* enum ml_checkpoint_use */
+    int digest;      /* enum ml_digest_use */
+    bool scan;       /* search the memory of processes at their exit */
+    bool on_oom;     /* copies of the trace so far */
+    const char *on_signal, *on_growth;
+    int save_signal;                /* what they mean; 0: none */
+    struct ml_growth_limit growth;  /* … */
+    const char *keep;               /* as it was typed; NULL: everything … */
+    struct ml_window_limits limits; /* … and what it means */
 };
 
 /* The words of these options, as they are typed and as the trace keeps them. Those of --cuda and
- * --stacks are in the order of enum ml_cuda_mode and enum ml_stacks_mode. */
+ * --stacks are in the order of enum ml_cuda_mode and enum ml_stacks_mode, those of --heap in that
+ * of enum ml_heap_mode. */
 extern const char *const ml_heap_choices[], *const ml_cuda_choices[], *const ml_stacks_choices[];
 
 /* Runs the program and waits for its end, and with --wait for that of its children.

@@ -35,6 +35,7 @@ static const uint8_t record_words[ML_REC_KINDS] = {
     [ML_REC_REQUEST] = 3,
     [ML_REC_LIBRARY] = 5,
     [ML_REC_STACK] = 2,
+    [ML_REC_RING_STACK] = 2,
     [ML_REC_ALLOC_STACK] = 4,
     [ML_REC_TAPE] = 4,
     [ML_REC_PUSH_TAPE] = 4,
@@ -48,6 +49,7 @@ static const uint8_t record_words[ML_REC_KINDS] = {
     [ML_REC_EXPECT_OUTPUT] = 3,
     [ML_REC_LABEL_EXPECTED] = 5,
     [ML_REC_FILE] = 3,
+    [ML_REC_HELPS] = 1,
 };
 
 /* The number of bytes or frames in a record of variable length. */
@@ -67,7 +69,7 @@ static uint32_t length_of(struct ml_source *s, unsigned kind)
         uint32_t bytes = count_in(s);
         return bytes > ML_NAME_MAX_BYTES ? 0 : words + (bytes + 7) / 8;
     }
-    if (ML_UNLIKELY(kind == ML_REC_STACK)) {
+    if (ML_UNLIKELY(kind == ML_REC_STACK || kind == ML_REC_RING_STACK)) {
         uint32_t frames = count_in(s);
         return frames > ML_STACK_MAX_FRAMES ? 0 : words + frames;
     }
@@ -84,7 +86,7 @@ bool ml_source_peek(struct ml_stage *stage, struct ml_source *s)
         return false;
     s->first = ml_ring_word(s, 0);
     s->words = length_of(s, s->first & 0xff);
-    s->ticks = ml_ticks_unwrap(stage->ticks, s->first >> 16);
+    s->ticks = ml_ticks_unwrap(stage->ticks, s->first >> ML_TIME_SHIFT);
     if (ML_LIKELY(s->words && s->words <= s->end - s->tail))
         return true;
     ml_source_skip(stage, s);
@@ -104,7 +106,7 @@ uint64_t ml_source_last_ticks(const struct ml_stage *stage, const struct ml_sour
         at.words = length_of(&at, at.first & 0xff);
         if (!at.words || at.words > at.end - at.tail)
             break;
-        last = ml_ticks_unwrap(stage->ticks, at.first >> 16);
+        last = ml_ticks_unwrap(stage->ticks, at.first >> ML_TIME_SHIFT);
         at.tail += at.words;
     }
     return last;

@@ -55,7 +55,8 @@ static inline uint32_t ml_target_string(const struct ml_target *t, uint32_t numb
 /* Whether the second word of such a record says how long it is. */
 static inline bool ml_has_own_length(unsigned kind)
 {
-    return kind == ML_REC_STRING || kind == ML_REC_STACK || kind == ML_REC_PYTHON_STACK;
+    return kind == ML_REC_STRING || kind == ML_REC_STACK || kind == ML_REC_RING_STACK ||
+           kind == ML_REC_PYTHON_STACK;
 }
 
 /* Makes entry `number` of a table of numbers; false when it is out of bounds. */

@@ -35,7 +35,7 @@ void ml_source_enter_function(struct ml_dict *dict, struct ml_source *s)
                                   .class_name = ml_dict_cstr(dict, ML_FUNCTION_CLASS)};
 
     leave_function(dict, s);
-    if (s->place.too_deep || s->place.depth == ML_SCOPE_MAX_DEPTH)
+    if (!ml_word(s, 1) || s->place.too_deep || s->place.depth == ML_SCOPE_MAX_DEPTH)
         return;
     scope.parent = s->place.scope;
     s->place.scope = ml_dict_scope(dict, &scope);
@@ -247,5 +247,7 @@ void ml_source_leave_scopes(struct ml_source *s)
     s->place = (struct ml_source_place){0};
     s->node_begun = false;
     s->last_node = 0;
+    s->helps = false;
+    s->helped = 0;
     ml_vec_clear(&s->left);
 }

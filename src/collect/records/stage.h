@@ -8,6 +8,7 @@
 #include <stdbool.h>
 
 #include "target.h"
+#include "growth.h"
 #include "ticks.h"
 #include "trace_writer.h"
 
@@ -17,6 +18,7 @@ struct ml_stage {
     struct ml_ticks *ticks;
     _Atomic uint64_t *heartbeat;        /* raised now and then in a long pass */
     uint64_t start_wall_ns;             /* wall-clock time of time 0 */
+    uint64_t heap_sampled, heap_least;  /* of malloc's spaces: see defs.h */
     uint64_t lost;                      /* records that targets dropped, recorded in the trace */
     uint64_t not_followed;              /* of them: blocks and objects, likewise */
     uint64_t names_folded;              /* uses of names, likewise */
@@ -28,6 +30,7 @@ struct ml_stage {
     uint64_t samples;                   /* that the collector took itself */
     ML_VEC(struct ml_target *) targets; /* all that are being recorded */
     ML_VEC(struct ml_source *) own;     /* rings of the collector's own threads */
+    struct ml_growth *growth;           /* NULL: not wanted */
     struct ml_handed_files *handed;     /* files that targets opened; NULL: none come */
 };
 

@@ -16,6 +16,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "place.h"
+#include "source_stacks.h"
+
 #define PAGE_BYTES 4096u
 #define POPULATE_WRITE 23 /* MADV_POPULATE_WRITE, which old headers lack */
 #define RING_BYTES_MAX (256u << 20)
@@ -51,6 +54,7 @@ struct ml_target *ml_target_new(const struct ml_hello *hello, uint32_t pid, int6
     t->pidfd = -1;
     ml_role_find(hello, parent, how, dict, &t->role);
     t->process = define_process(hello, pid, parent, how, start_ns, &t->role, dict);
+    ml_place_begin(t, hello, dict);
     return t;
 }
 
@@ -65,10 +69,16 @@ void ml_target_watch(struct ml_target *t, int *pidfd)
     t->dead = t->pidfd < 0 && errno == ESRCH;
 }
 
+static void release_source(struct ml_source *s)
+{
+    ml_vec_release(&s->left);
+    ml_source_stacks_free(s->stacks);
+}
+
 static void release_set(struct ml_target_set *set)
 {
     for (uint32_t i = 0; i < set->count; i++)
-        ml_vec_release(&set->sources[i].left);
+        release_source(&set->sources[i]);
     free(set->sources);
     munmap(set->shared, set->bytes);
 }
@@ -95,6 +105,7 @@ void ml_target_free(struct ml_target *t)
     ml_expected_release(&t->expected);
     ml_outputs_release(&t->waiting);
     ml_vec_release(&t->libraries);
+    ml_map_release(&t->frames);
     free(t);
 }
 

@@ -12,6 +12,7 @@
 #include "backward.h"
 #include "dict.h"
 #include "expected.h"
+#include "map.h"
 #include "profile.h"
 #include "ring.h"
 #include "role.h"
@@ -20,6 +21,7 @@
 #include "vec.h"
 #include "works.h"
 
+struct ml_source_stacks;
 struct ml_target;
 
 /* See source_scopes.h. */
@@ -56,9 +58,12 @@ struct ml_source {
     bool node_begun;                     /* by a tape's push, and no event has been written since */
     uint32_t node;                       /* the scope that it led to */
     uint32_t last_node;                  /* that of the last node that had an event */
-    struct ml_outputs outputs;           /* of the work that it submits next, or does itself */
-    uint64_t lost_seen;                  /* of ring->lost, already in the trace */
-    uint32_t times_named;                /* of ring->given, likewise */
+    bool helps;                /* its next allocation is made for another thread: see helpers.h */
+    uint32_t helped;           /* the thread that it last helped for certain, + 1 */
+    struct ml_outputs outputs; /* of the work that it submits next, or does itself */
+    uint64_t lost_seen;        /* of ring->lost, already in the trace */
+    uint32_t times_named;      /* of ring->given, likewise */
+    struct ml_source_stacks *stacks; /* NULL: it has announced none */
 };
 
 struct ml_target_set {
@@ -79,6 +84,8 @@ struct ml_target_space {
     uint32_t level; /* 0: never announced */
     uint32_t device;
     uint32_t name;
+    bool is_heap;     /* of the malloc family or its mappings */
+    uint64_t sampled; /* bytes between two samples on average, 0: all blocks are recorded */
 };
 
 /* An object that a target's loader had loaded when it was announced. */
@@ -109,7 +116,9 @@ struct ml_target {
     uint32_t own_pid;     /* in its own pid namespace */
     struct ml_role role;
     uint32_t times_role_given; /* of the first set's role, already in the trace */
-    bool sets_servers;         /* its settings currently apply to the servers */
+    uint32_t times_placed;     /* the same of its place */
+    char place[sizeof(((struct ml_hello *)0)->place)]; /* as the launcher said it */
+    bool sets_servers; /* its settings currently apply to the servers */
     ML_VEC(struct ml_target_set) sets;
     ML_VEC(uint32_t) strings; /* its number -> the trace's; likewise below */
     ML_VEC(uint32_t) objects; /* + 1; 0: not defined */
@@ -117,7 +126,9 @@ struct ml_target {
     ML_VEC(uint32_t) stacks;                    /* 0: not defined */
     ML_VEC(uint32_t) python_frames;             /* + 1; 0: not defined */
     ML_VEC(struct ml_target_library) libraries; /* in the order of their announcement */
-    ML_VEC(struct ml_target_space) spaces;      /* by its number */
+    uint32_t libraries_version; /* rises when an address may have come to mean something else */
+    struct ml_map frames;       /* address -> the trace's frame, for this version */
+    ML_VEC(struct ml_target_space) spaces; /* by its number */
     struct ml_tapes tapes;
     struct ml_backward backward;
     struct ml_works works;

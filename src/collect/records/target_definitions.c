@@ -4,6 +4,8 @@
  */
 #include "target_definitions.h"
 
+#include <string.h>
+
 #include "memledger/memledger.h"
 #include "record_words.h"
 
@@ -32,6 +34,14 @@ void ml_target_take_space(struct ml_source *s)
     t->spaces.items[number].name = ml_target_string(t, ml_low(names));
 }
 
+/* Whether the recorder's hooks write into it that use this name. */
+static bool is_host_space(const struct ml_stage *stage, const struct ml_target_space *s,
+                          const char *name)
+{
+    return s->level == MEMLEDGER_BLOCK && !strcmp(ml_dict_text(stage->dict, s->device), "cpu") &&
+           !strcmp(ml_dict_text(stage->dict, s->name), name);
+}
+
 bool ml_target_define_space(struct ml_stage *stage, struct ml_target *t, uint32_t number)
 {
     uint64_t fields[ML_DEF_FIELDS] = {[ML_SPACE_PROCESS] = t->process};
@@ -47,6 +57,12 @@ bool ml_target_define_space(struct ml_stage *stage, struct ml_target *t, uint32_
     fields[ML_SPACE_DEVICE] = s->device;
     fields[ML_SPACE_LEVEL] = s->level ? s->level : MEMLEDGER_BLOCK;
     fields[ML_SPACE_NAME] = s->name;
+    s->is_heap = is_host_space(stage, s, ML_HEAP_SPACE_NAME);
+    if (s->is_heap) {
+        s->sampled = fields[ML_SPACE_SAMPLED] = stage->heap_sampled;
+        fields[ML_SPACE_LEAST] = stage->heap_least;
+    }
+    s->is_heap = s->is_heap || is_host_space(stage, s, ML_MAP_SPACE_NAME);
     id = ml_dict_add(stage->dict, ML_DEF_SPACE, fields);
     if (stage->dict->unkept != unkept)
         return false;

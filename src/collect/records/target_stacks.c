@@ -16,6 +16,25 @@ static bool is_library(const struct ml_def *def, const uint64_t fields[ML_DEF_FI
     return def && !memcmp(def->fields, fields, sizeof(def->fields));
 }
 
+/* Addresses mean what they meant, unless the library covers parts of one that was announced after
+ * it. */
+static bool covers_later(const struct ml_target *t, size_t i)
+{
+    const struct ml_target_library *l = &t->libraries.items[i];
+
+    while (++i < t->libraries.len) {
+        if (t->libraries.items[i].base < l->end && l->base < t->libraries.items[i].end)
+            return true;
+    }
+    return false;
+}
+
+static void forget_addresses(struct ml_target *t)
+{
+    t->libraries_version++;
+    ml_map_clear(&t->frames);
+}
+
 /* Moves the library to the end of the list: it is the one that is loaded now. */
 static bool take_out(struct ml_target *t, uint32_t number, struct ml_target_library *ret)
 {
@@ -26,6 +45,8 @@ static bool take_out(struct ml_target *t, uint32_t number, struct ml_target_libr
     if (i == t->libraries.len)
         return false;
     *ret = t->libraries.items[i];
+    if (covers_later(t, i))
+        forget_addresses(t);
     t->libraries.len--;
     memmove(&t->libraries.items[i], &t->libraries.items[i + 1],
             (t->libraries.len - i) * sizeof(*t->libraries.items));
@@ -48,8 +69,10 @@ void ml_target_take_library(struct ml_dict *dict, struct ml_source *s)
 
     if (fields[ML_LIBRARY_BASE] >= fields[ML_LIBRARY_END] || library.number >= LIBRARIES_MAX)
         return;
-    if (!known || !is_library(ml_dict_get(dict, ML_DEF_LIBRARY, library.id), fields))
+    if (!known || !is_library(ml_dict_get(dict, ML_DEF_LIBRARY, library.id), fields)) {
+        forget_addresses(t);
         library.id = ml_dict_add(dict, ML_DEF_LIBRARY, fields);
+    }
     library.base = fields[ML_LIBRARY_BASE];
     library.end = fields[ML_LIBRARY_END];
     if (ml_vec_push(&t->libraries, library))
@@ -76,6 +99,24 @@ static int64_t python_frame(const struct ml_target *t, uint64_t number)
     return number < t->python_frames.len ? (int64_t)t->python_frames.items[number] - 1 : -1;
 }
 
+int64_t ml_target_frame(struct ml_dict *dict, struct ml_target *t, uint64_t word)
+{
+    struct ml_dict_frame native;
+    uint64_t known;
+    int64_t frame;
+
+    if (word & ML_STACK_PYTHON_FRAME)
+        return python_frame(t, word & ~ML_STACK_PYTHON_FRAME);
+    if (ml_map_get(&t->frames, word, &known))
+        return (int64_t)known;
+    native = frame_at(t, word);
+    frame = ml_dict_frame(dict, &native);
+    /* Without memory the next one looks it up again. */
+    if (frame >= 0)
+        ml_map_put(&t->frames, word, (uint64_t)frame);
+    return frame;
+}
+
 void ml_target_take_stack(struct ml_dict *dict, struct ml_source *s)
 {
     struct ml_target *t = s->target;
@@ -84,14 +125,8 @@ void ml_target_take_stack(struct ml_dict *dict, struct ml_source *s)
 
     if (!number || !ml_table_reach(&t->stacks, number, STACKS_MAX))
         return;
-    for (uint32_t i = s->words; i-- > 2;) {
-        uint64_t word = ml_word(s, i);
-        struct ml_dict_frame native = frame_at(t, word);
-        int64_t frame = word & ML_STACK_PYTHON_FRAME
-                            ? python_frame(t, word & ~ML_STACK_PYTHON_FRAME)
-                            : ml_dict_frame(dict, &native);
-        stack = ml_dict_stack(dict, stack, frame);
-    }
+    for (uint32_t i = s->words; i-- > 2;)
+        stack = ml_dict_stack(dict, stack, ml_target_frame(dict, t, ml_word(s, i)));
     t->stacks.items[number] = stack;
 }
 

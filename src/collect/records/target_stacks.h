@@ -21,6 +21,9 @@ void ml_target_take_stack(struct ml_dict *dict, struct ml_source *s);
 void ml_target_take_python_frame(struct ml_dict *dict, struct ml_source *s);
 void ml_target_take_python_stack(struct ml_dict *dict, struct ml_source *s);
 
+/* The trace's number of a frame in such a record, -1: unknown. */
+int64_t ml_target_frame(struct ml_dict *dict, struct ml_target *t, uint64_t word);
+
 /* The trace's number of a target's stack, 0: not announced. */
 static inline uint32_t ml_target_stack(const struct ml_target *t, uint64_t number)
 {

@@ -4,11 +4,14 @@
  */
 #include "translate.h"
 
+#include "helpers.h"
 #include "losses.h"
 #include "profile_requests.h"
 #include "record_words.h"
+#include "sampled.h"
 #include "source_labels.h"
 #include "source_scopes.h"
+#include "source_stacks.h"
 #include "target_definitions.h"
 #include "target_stacks.h"
 #include "varint.h"
@@ -54,7 +57,7 @@ static void alloc_stack(struct ml_source *s, struct ml_event *ev)
     ev->kind = ML_ALLOC;
     ev->addr = ml_word(s, 1);
     ev->size = ml_word(s, 2);
-    ev->stack = ml_target_stack(s->target, ml_word(s, 3));
+    ev->stack = ml_source_stack(s, ml_word(s, 3));
 }
 
 /* A target may not decide whose memory the last value counts. A sample that the
@@ -73,6 +76,8 @@ static void sample(struct ml_stage *stage, struct ml_source *s, struct ml_event 
     if (s->target->own) {
         ev->thread = stage->writer->encoder->thread;
         ev->scope = stage->writer->encoder->scope;
+        if (stage->growth)
+            ml_growth_sample(stage->growth, ev);
         return;
     }
     ev->args[1] &= known_bits;
@@ -118,7 +123,7 @@ static ML_NOINLINE bool take_rare(struct ml_stage *stage, struct ml_source *s, u
         return true;
     case ML_OOM:
         ev->size = ml_word(s, 1);
-        ev->stack = ml_target_stack(s->target, ml_word(s, 2));
+        ev->stack = ml_source_stack(s, ml_word(s, 2));
         if (!ev->stack)
             ev->stack = s->place.stack;
         stage->refusals++;
@@ -135,6 +140,7 @@ static ML_NOINLINE bool take_rare(struct ml_stage *stage, struct ml_source *s, u
     case ML_REC_OBJECT: ml_target_take_object(stage, s); return false;
     case ML_REC_LIBRARY: ml_target_take_library(stage->dict, s); return false;
     case ML_REC_STACK: ml_target_take_stack(stage->dict, s); return false;
+    case ML_REC_RING_STACK: ml_source_take_stack(stage->dict, s); return false;
     case ML_REC_PYTHON_FRAME: ml_target_take_python_frame(stage->dict, s); return false;
     case ML_REC_PYTHON_STACK: ml_target_take_python_stack(stage->dict, s); return false;
     case ML_REC_TAPE: ml_source_take_tape(s); return false;
@@ -155,6 +161,7 @@ static ML_NOINLINE bool take_rare(struct ml_stage *stage, struct ml_source *s, u
     case ML_REC_STATE: ml_profile_take_state(stage, s, ev->time_ns); return false;
     case ML_REC_REQUEST: ml_profile_take_request(stage, s); return false;
     case ML_REC_FILE: ml_profile_take_file(stage, s); return false;
+    case ML_REC_HELPS: s->helps = true; return false;
     default: return false;
     }
 }
@@ -187,6 +194,15 @@ static void copy_record(struct ml_source *s, uint64_t *record)
     if (ml_has_own_length(s->first & 0xff))
         record[1] = s->second;
     s->record = record;
+}
+
+/* A sampled block: its size in the trace is what it stands for. */
+static void weigh(struct ml_event *ev, uint64_t mean)
+{
+    ev->kind = ML_ALLOC_EX;
+    ev->args[0] = ev->size;
+    ev->args[1] = 0;
+    ev->size = ml_sample_estimate(ev->size, mean);
 }
 
 static void take_copy(struct ml_stage *stage, struct ml_source *s)
@@ -222,7 +238,11 @@ static void take_copy(struct ml_stage *stage, struct ml_source *s)
         ml_trace_writer_relieve(stage->writer);
         return;
     }
+    if (ML_UNLIKELY(space && ev.kind == ML_ALLOC && t->spaces.items[space].sampled))
+        weigh(&ev, t->spaces.items[space].sampled);
     s->tail += s->words;
+    if (ML_UNLIKELY(s->helps))
+        ml_source_help(s, &ev);
     if (ML_UNLIKELY(s->node_begun))
         emit_node_mark(stage, s, &ev);
     ml_stage_emit(stage, t, &ev);
@@ -246,10 +266,10 @@ static bool begins_run(const struct ml_stage *stage, const struct ml_source *s)
     unsigned kind = s->first & 0xff;
     uint32_t space = s->first >> 8 & 0xff;
 
-    return (kind == ML_ALLOC || kind == ML_FREE) && !s->node_begun && !s->place.stack &&
-           space < ML_SPACE_WIDE && space < t->spaces.len && t->spaces.items[space].id &&
-           e->events && e->events < ML_BLOCK_MAX_EVENTS &&
-           !(t->profile && ml_profile_active(t->profile));
+    return (kind == ML_ALLOC || kind == ML_FREE) && !s->node_begun && !s->helps &&
+           !s->place.stack && space < ML_SPACE_WIDE && space < t->spaces.len &&
+           t->spaces.items[space].id && !t->spaces.items[space].sampled && e->events &&
+           e->events < ML_BLOCK_MAX_EVENTS && !(t->profile && ml_profile_active(t->profile));
 }
 
 uint32_t ml_source_take_plain(struct ml_stage *stage, struct ml_source *source, uint64_t limit)
@@ -273,7 +293,7 @@ uint32_t ml_source_take_plain(struct ml_stage *stage, struct ml_source *source, 
     ml_encoder_run_begin(&run, e, s.thread, s.target->spaces.items[space].id - 1, s.place.scope);
     while (run.events < ML_BLOCK_MAX_EVENTS && s.tail + 3 <= end) {
         uint64_t first = ml_ring_word(&s, 0);
-        uint64_t stamp = ml_ticks_unwrap(&ticks, first >> 16);
+        uint64_t stamp = ml_ticks_unwrap(&ticks, first >> ML_TIME_SHIFT);
         uint64_t time_ns = ml_max_u64(ml_ticks_ns(&ticks, stamp), run.last_ns);
         uint32_t is_alloc = (first & 0xff) == ML_ALLOC;
         uint64_t size = ml_ring_word(&s, 2); /* the next record's, after a free: not used */

@@ -56,6 +56,8 @@ static int make_page(struct ml_session_dir *s, const struct ml_session_opts *opt
     page->version = ML_SHARED_VERSION;
     page->clock = opts->clock;
     page->heap = opts->heap;
+    page->heap_bytes = opts->heap_bytes;
+    page->heap_seed = opts->heap_seed;
     page->cuda = opts->cuda;
     page->operators = opts->operators;
     page->stacks = opts->stacks;
@@ -66,6 +68,9 @@ static int make_page(struct ml_session_dir *s, const struct ml_session_opts *opt
     page->seccomp_filters = seccomp.filters;
     page->seccomp_counted = seccomp.counted;
     page->ring_asked = opts->ring_asked;
+    page->turn = opts->paused;
+    page->copies_wanted = opts->copies;
+    page->launcher_pid = (uint32_t)getpid();
     page->key = key;
     page->magic = ML_SHARED_MAGIC;
     s->page = page;

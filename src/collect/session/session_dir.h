@@ -24,13 +24,16 @@ struct ml_session_dir {
 };
 
 struct ml_session_opts {
-    uint32_t heap;   /* enum ml_heap_mode */
+    uint32_t heap; /* enum ml_heap_mode */
+    uint64_t heap_bytes, heap_seed;
     uint32_t cuda;   /* enum ml_cuda_mode */
     bool operators;  /* PyTorch's operators are scopes */
     uint32_t stacks; /* enum ml_stacks_mode */
     uint32_t clock;
     uint32_t ring_bytes; /* a power of two */
     bool ring_asked;     /* the user chose it */
+    bool paused;         /* until `memledger resume` */
+    bool copies;         /* processes leave a copy at their exit */
 };
 
 /* Also removes folders that killed runs have left behind. */

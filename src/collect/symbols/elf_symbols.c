@@ -19,7 +19,7 @@
 #include "compiler.h"
 
 #define DEBUG_FILES "/usr/lib/debug/.build-id"
-#define BUILD_ID_TEXT_MAX 128
+#define BUILD_ID_TEXT_MAX (ML_ELF_BUILD_ID_BYTES - 1)
 #define SYMBOLS_PER_BEAT 4096u /* less than a millisecond's work */
 
 /* Limits on a file's own figures, which may be false. The largest known files have a tenth. */
@@ -53,47 +53,54 @@ static void close_file(struct elf_file *f)
         close(f->fd);
 }
 
-static bool hex_equals(const char *text, const uint8_t *bytes, size_t n)
+/* "": it is too long. */
+static void put_hex(const uint8_t *bytes, size_t n, char ret[ML_ELF_BUILD_ID_BYTES])
 {
-    char wanted[BUILD_ID_TEXT_MAX + 1] = "";
-
-    if (2 * n > BUILD_ID_TEXT_MAX)
-        return false;
-    for (size_t i = 0; i < n; i++)
-        snprintf(wanted + 2 * i, 3, "%02x", bytes[i]);
-    return !strcmp(text, wanted);
+    for (size_t i = 0; i < n && 2 * n <= BUILD_ID_TEXT_MAX; i++)
+        snprintf(ret + 2 * i, 3, "%02x", bytes[i]);
 }
 
-/* The notes of one section; 1: the build-id is this one, 0: another, -1: none. */
-static int check_notes(Elf_Data *data, const char *build_id)
+/* The build-id in the notes of one section. @return whether there is one */
+static bool read_notes(Elf_Data *data, char ret[ML_ELF_BUILD_ID_BYTES])
 {
     size_t at = 0, name, desc;
     GElf_Nhdr note;
 
     while (data && (at = gelf_getnote(data, at, &note, &name, &desc)) > 0) {
         const char *bytes = data->d_buf;
-        if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == 4 && !memcmp(bytes + name, "GNU", 4))
-            return hex_equals(build_id, (const uint8_t *)bytes + desc, note.n_descsz);
+        if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == 4 &&
+            !memcmp(bytes + name, "GNU", 4)) {
+            put_hex((const uint8_t *)bytes + desc, note.n_descsz, ret);
+            return true;
+        }
     }
-    return -1;
+    return false;
+}
+
+static void read_build_id(Elf *elf, char ret[ML_ELF_BUILD_ID_BYTES])
+{
+    Elf_Scn *section = NULL;
+    GElf_Shdr header;
+    unsigned notes = 0;
+
+    ret[0] = '\0';
+    while (notes < NOTES_MAX && (section = elf_nextscn(elf, section))) {
+        if (!gelf_getshdr(section, &header) || header.sh_type != SHT_NOTE ||
+            header.sh_size > NOTE_BYTES_MAX)
+            continue;
+        notes++;
+        if (read_notes(elf_getdata(section, NULL), ret))
+            return;
+    }
 }
 
 /* A file without a build-id matches one that was recorded without. */
 static bool has_build_id(Elf *elf, const char *build_id)
 {
-    Elf_Scn *section = NULL;
-    GElf_Shdr header;
-    unsigned notes = 0;
-    int found = -1;
+    char found[ML_ELF_BUILD_ID_BYTES];
 
-    while (found < 0 && notes < NOTES_MAX && (section = elf_nextscn(elf, section))) {
-        if (!gelf_getshdr(section, &header) || header.sh_type != SHT_NOTE ||
-            header.sh_size > NOTE_BYTES_MAX)
-            continue;
-        notes++;
-        found = check_notes(elf_getdata(section, NULL), build_id);
-    }
-    return found < 0 ? !*build_id : found;
+    read_build_id(elf, found);
+    return !strcmp(found, build_id);
 }
 
 static bool is_elf(Elf *elf)
@@ -123,13 +130,13 @@ static int open_regular(const char *path)
     return fd;
 }
 
-static bool open_file(const char *path, const char *build_id, struct elf_file *ret)
+static bool open_elf(const char *path, struct elf_file *ret)
 {
     struct elf_file f = {.fd = open_regular(path)};
 
-    if (f.fd >= 0)
+    if (f.fd >= 0 && elf_version(EV_CURRENT) != EV_NONE)
         f.elf = elf_begin(f.fd, ELF_C_READ, NULL);
-    if (f.elf && is_elf(f.elf) && has_build_id(f.elf, build_id)) {
+    if (f.elf && is_elf(f.elf)) {
         *ret = f;
         return true;
     }
@@ -137,12 +144,37 @@ static bool open_file(const char *path, const char *build_id, struct elf_file *r
     return false;
 }
 
+static bool open_file(const char *path, const char *build_id, struct elf_file *ret)
+{
+    struct elf_file f;
+
+    if (!open_elf(path, &f))
+        return false;
+    if (has_build_id(f.elf, build_id)) {
+        *ret = f;
+        return true;
+    }
+    close_file(&f);
+    return false;
+}
+
+bool ml_elf_build_id(const char *path, char ret[ML_ELF_BUILD_ID_BYTES])
+{
+    struct elf_file f;
+
+    if (!open_elf(path, &f))
+        return false;
+    read_build_id(f.elf, ret);
+    close_file(&f);
+    return true;
+}
+
 int ml_elf_open(const char *path, const char *build_id)
 {
     struct elf_file f;
     int fd = -1;
 
-    if (elf_version(EV_CURRENT) != EV_NONE && open_file(path, build_id, &f)) {
+    if (open_file(path, build_id, &f)) {
         fd = f.fd;
         f.fd = -1;
         close_file(&f);

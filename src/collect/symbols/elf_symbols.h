@@ -9,6 +9,7 @@
 #ifndef ML_ELF_SYMBOLS_H
 #define ML_ELF_SYMBOLS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -43,6 +44,11 @@ struct ml_elf_query {
 void ml_elf_symbols(const char *path, const char *build_id, struct ml_elf_query *queries, size_t n,
                     void (*found)(void *ctx, const struct ml_elf_query *query),
                     void (*beat)(void *ctx), void *ctx);
+
+/* The build-id of an ELF file in hexadecimal, "" if it has none. @return false: it is not a 64-bit
+ * ELF file, or cannot be read */
+#define ML_ELF_BUILD_ID_BYTES 129
+bool ml_elf_build_id(const char *path, char ret[ML_ELF_BUILD_ID_BYTES]);
 
 /* Opens an ELF file if it is a regular file and has that build-id ("": has none).
  * @return a descriptor, which the caller owns, or -1 */

@@ -59,7 +59,6 @@ int ml_dict_init(struct ml_dict *d)
     ml_intern_init(&d->strings);
     ml_intern_init(&d->scopes);
     ml_intern_init(&d->frames);
-    ml_intern_init(&d->stacks);
     ml_buf_init(&d->records);
     /* String 0 is "" in every trace, without a record. */
     return (int)ml_intern_put(&d->strings, "", 0, NULL);
@@ -70,7 +69,7 @@ void ml_dict_release(struct ml_dict *d)
     ml_intern_release(&d->strings);
     ml_intern_release(&d->scopes);
     ml_intern_release(&d->frames);
-    ml_intern_release(&d->stacks);
+    ml_pairs_release(&d->stacks);
     for (int i = 0; i < ML_DEF_TAGS; i++)
         ml_vec_release(&d->by_tag[i]);
     ml_buf_release(&d->records);
@@ -201,33 +200,38 @@ int64_t ml_dict_frame(struct ml_dict *d, const struct ml_dict_frame *frame)
 
 uint32_t ml_dict_stack(struct ml_dict *d, uint32_t caller, int64_t frame)
 {
-    uint32_t key[2] = {caller, (uint32_t)frame};
-    bool is_new = false;
-    int64_t number = -1;
+    uint64_t key = ml_pair(caller, (uint64_t)frame);
+    int64_t number;
 
-    if (frame >= 0)
-        number = intern(d, &d->stacks, key, sizeof(key), d->id_max - 1, &is_new);
-    if (number < 0)
+    if (frame < 0)
         return caller;
-    if (is_new)
-        emit(d, &(struct ml_def){
-                    .tag = ML_DEF_STACK,
-                    .id = (uint32_t)number + 1,
-                    .fields = {[ML_STACK_CALLER] = caller, [ML_STACK_FRAME] = (uint32_t)frame}});
+    number = ml_pairs_find(&d->stacks, key);
+    if (number >= 0)
+        return (uint32_t)number + 1;
+    if (ml_pairs_len(&d->stacks) >= d->id_max - 1)
+        number = -EOVERFLOW;
+    else
+        number = has_room(d, 0) ? ml_pairs_add(&d->stacks, key) : -ENOMEM;
+    if (number < 0) {
+        fail(d, (int)number);
+        return caller;
+    }
+    emit(d, &(struct ml_def){
+                .tag = ML_DEF_STACK,
+                .id = (uint32_t)number + 1,
+                .fields = {[ML_STACK_CALLER] = caller, [ML_STACK_FRAME] = (uint32_t)frame}});
     return (uint32_t)number + 1;
 }
 
 bool ml_dict_stack_at(const struct ml_dict *d, uint32_t stack, uint32_t *ret_caller,
                       uint32_t *ret_frame)
 {
-    const char *bytes = stack ? ml_intern_get(&d->stacks, stack - 1, NULL) : NULL;
-    uint32_t key[2];
+    uint64_t key;
 
-    if (!bytes)
+    if (!stack || !ml_pairs_get(&d->stacks, stack - 1, &key))
         return false;
-    memcpy(key, bytes, sizeof(key));
-    *ret_caller = key[0];
-    *ret_frame = key[1];
+    *ret_caller = (uint32_t)(key >> 32);
+    *ret_frame = (uint32_t)key;
     return true;
 }
 
@@ -287,6 +291,14 @@ void ml_dict_process_role(struct ml_dict *d, uint32_t process, const char *role)
     if (process < d->by_tag[ML_DEF_PROCESS].len)
         give(d, ML_DEF_PROCESS_ROLE, process,
              &d->by_tag[ML_DEF_PROCESS].items[process].fields[ML_PROCESS_ROLE], role);
+}
+
+void ml_dict_process_place(struct ml_dict *d, uint32_t process, const char *place)
+{
+    uint64_t string;
+
+    if (process < d->by_tag[ML_DEF_PROCESS].len)
+        give(d, ML_DEF_PROCESS_PLACE, process, &string, place);
 }
 
 void ml_dict_config(struct ml_dict *d, const char *key, const char *value)

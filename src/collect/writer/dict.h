@@ -15,6 +15,7 @@
 
 #include "defs.h"
 #include "intern.h"
+#include "pairs.h"
 #include "vec.h"
 
 /* These are keys and compared byte by byte: no padding. */
@@ -39,7 +40,7 @@ struct ml_dict {
     struct ml_intern strings; /* number 0 is "" */
     struct ml_intern scopes;  /* of struct ml_dict_scope; number + 1 is the scope's */
     struct ml_intern frames;  /* of struct ml_dict_frame */
-    struct ml_intern stacks;  /* of (caller, frame); number + 1 is the stack's */
+    struct ml_pairs stacks;   /* of (caller, frame); number + 1 is the stack's */
     ML_VEC(struct ml_def) by_tag[ML_DEF_TAGS];
     struct ml_buf records; /* definitions not yet written */
     uint32_t record_count;
@@ -98,6 +99,8 @@ void ml_dict_source(struct ml_dict *d, uint32_t frame, uint32_t function, uint32
 /* Says what a thread or a process, which are defined, is called from now on: its name, its role. */
 void ml_dict_thread_name(struct ml_dict *d, uint32_t thread, const char *name);
 void ml_dict_process_role(struct ml_dict *d, uint32_t process, const char *role);
+/* Says where a process, which is defined, is in a distributed job: "rank=3 world_size=8". */
+void ml_dict_process_place(struct ml_dict *d, uint32_t process, const char *place);
 
 /* A setting of the run. */
 void ml_dict_config(struct ml_dict *d, const char *key, const char *value);

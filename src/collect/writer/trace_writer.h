@@ -19,7 +19,9 @@
 #include "encode.h"
 #include "error.h"
 #include "index.h"
+#include "net_publisher.h"
 #include "vec.h"
+#include "window.h"
 
 /* The data passed to the writing thread: the events of a block, and the
  * definitions that precede it. */
@@ -52,17 +54,22 @@ struct ml_trace_writer {
     const char *path;
     bool is_new; /* the file did not exist before */
     uint8_t header[ML_FILE_HEADER_BYTES];
+    uint64_t start_wall_ns;
 
     /* For the writing thread; others read it through the atomics. */
     int fd;
-    bool keeps_old;          /* the old contents are still there; the first block replaces them */
-    _Atomic uint64_t offset; /* end of the last complete block */
-    uint64_t file_end;       /* of everything, including a lent block */
-    bool can_rewrite;        /* it is a regular file */
-    bool lent;               /* the last block of the index is, see ml_trace_writer_save */
+    bool keeps_old;           /* the old contents are still there; the first block replaces them */
+    _Atomic uint64_t offset;  /* end of the last complete block */
+    uint64_t file_end;        /* of everything, including a lent block */
+    bool can_rewrite;         /* it is a regular file */
+    bool lent;                /* the last block of the index is, see ml_trace_writer_save */
+    struct ml_window *window; /* NULL: the whole trace is kept */
+    struct ml_net_publisher nets;
     uint32_t sequence;
+    bool saves_bytes; /* see ml_trace_writer_save_bytes */
     struct ZSTD_CCtx_s *zstd;
     struct ml_buf raw;
+    struct ml_buf def_columns;
     struct ml_buf packed;
     ML_VEC(struct ml_index_entry) index;
     ML_VEC(struct ml_index_totals) index_counts; /* of each entry */
@@ -82,6 +89,20 @@ struct ml_trace_writer {
 int ml_trace_writer_open(struct ml_trace_writer *w, const char *path, bool force,
                          uint64_t start_wall_ns, struct ml_dict *dict, struct ml_error *err);
 
+/* Keeps only the last part of the trace, see window.h. Call it after opening. A failure leaves the
+ * writer as it was. */
+int ml_trace_writer_keep(struct ml_trace_writer *w, const struct ml_window_limits *limits,
+                         struct ml_error *err);
+
+/* Passes nets of the blocks to followers that ask for them, see net_board.h. Call it after opening.
+ * If that fails, followers read the blocks. */
+void ml_trace_writer_publish(struct ml_trace_writer *w);
+
+/* Makes a smaller file, for a program whose every malloc is recorded: times of events are rounded
+ * down to multiples of 4,096 ns, in the same order, and blocks that took long to fill are
+ * compressed harder. Call it after opening. */
+void ml_trace_writer_save_bytes(struct ml_trace_writer *w);
+
 /* Passes the definitions and events collected so far to the writing thread,
  * after it has finished the last ones. */
 void ml_trace_writer_flush(struct ml_trace_writer *w);
@@ -90,6 +111,12 @@ void ml_trace_writer_flush(struct ml_trace_writer *w);
  * block is only lent to the file: the next write replaces it by a larger one,
  * since many small blocks make a large file. */
 void ml_trace_writer_save(struct ml_trace_writer *w);
+
+/* The same, and waits until everything is in the file. No block is lent. */
+void ml_trace_writer_settle(struct ml_trace_writer *w);
+
+/* Whether a save now would only lend its block. */
+bool ml_trace_writer_is_small(const struct ml_trace_writer *w);
 
 /* As flush, if so many definitions are waiting that they might exceed a block.
  * Call after adding some. */

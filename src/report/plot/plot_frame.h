@@ -16,7 +16,7 @@ struct ml_plot_opts {
     unsigned width, height; /* pixels; a height of 0: as the drawing needs */
     enum ml_unit unit;
     const char *device; /* the only one shown; NULL: all */
-    const char *others; /* a line about devices that are not shown; NULL: there are none */
+    const char *others; /* a line about what is not shown; NULL: everything is */
     bool adds_devices;  /* several are shown as their sum */
     bool no_times;      /* the recordings have none: the axis counts events instead */
 };

@@ -40,14 +40,17 @@ class Page:
 
 
 def browse(page, *words):
-    """Looks at each view in a browser without a network."""
-    browser = shutil.which("chromium")
-    if not browser or not os.path.isdir(os.path.join(PAGE_FOLDER, "node_modules", "playwright-core")):
-        raise harness.Skip("there is no Chromium")
-    done = subprocess.run(["node", "tests/browser/exported.mjs", page.path, *words], text=True,
-                          cwd=PAGE_FOLDER, env={**os.environ, "CHROMIUM": browser},
-                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=180)
-    equal(done.returncode, 0, "in the browser", done.stdout)
+    """Looks at each view in browsers without a network."""
+    if not os.path.isdir(os.path.join(PAGE_FOLDER, "node_modules", "playwright-core")):
+        raise harness.Skip("there is no Playwright")
+    for browser, command in (("chromium", "chromium"), ("firefox", "firefox-esr")):
+        path = shutil.which(command)
+        if not path:
+            raise harness.Skip(f"there is no {command}")
+        done = subprocess.run(["node", "tests/browser/exported.mjs", page.path, *words], text=True,
+                              cwd=PAGE_FOLDER, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=180,
+                              env={**os.environ, "BROWSER": browser, browser.upper(): path})
+        equal(done.returncode, 0, f"in {browser}", done.stdout)
 
 
 def test_numbers_are_the_commands():
@@ -69,7 +72,7 @@ def test_instants():
     instants = {i["at"]: i["at_ns"] for i in page.index["instants"]}
     equal(sorted(instants), ["end", "oom:1", "peak", "step:0", "step:1", "step:2"], "instants")
     for answer in page.answers():
-        if answer["verb"] == "tree" and "device" not in answer["options"]:
+        if answer["verb"] == "tree" and not {"device", "by"} & set(answer["options"]):
             tree = page.block(answer["block"])
             equal(tree["at_ns"], instants[answer["options"]["at"]], answer["command"])
 

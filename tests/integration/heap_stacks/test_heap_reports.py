@@ -69,6 +69,21 @@ def test_five_figures():
         equal(tuple(groups[name][key] for key in keys), figures, f"figures of {name}", groups[name])
 
 
+def test_figures_of_one_process():
+    done = harness.run("sh", "-c", "/bin/echo a; /bin/echo b", trace="two.mled", options=OPTIONS)
+    equal(done.code, 0, "the run", done)
+    pids = {process["pid"] for process in report("summary", "two.mled")["processes"]}
+    for verb, by in (("table", "function"), ("tree", "callees")):
+        whole = report(verb, "two.mled", "--by", by, "--of", "allocated")["total"]
+        parts = [report(verb, "two.mled", "--by", by, "--of", "allocated", "--process", str(pid))["total"]
+                 for pid in pids]
+        check(len(parts) > 1 and all(part["calls"] < whole["calls"] for part in parts), verb, parts)
+        for key in ("allocated_bytes", "leaked_bytes", "calls"):
+            equal(sum(part[key] for part in parts), whole[key], f"{key} of all processes", parts)
+    done = plain(MEMLEDGER, "table", "--of", "calls", "--process", "1", "two.mled")
+    check(done.returncode != 0 and "no process 1" in done.stderr, "another process", done)
+
+
 def test_figures_are_those_of_other_reports():
     total = report("table", trace(), "--of", "peak", "--by", "stack")["total"]
     summary = report("summary", "t.mled")

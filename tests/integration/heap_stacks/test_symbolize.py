@@ -4,11 +4,15 @@
 #
 # SPDX-License-Identifier: Apache-2.0
 import functools
+import glob
 import os
 import shutil
+import socket
 import subprocess
 import sys
 import tempfile
+import time
+import urllib.request
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 
@@ -131,6 +135,91 @@ def test_debuglink():
     subprocess.run(["objcopy", "--add-gnu-debuglink=.debug/program.debug", program], check=True)
     symbolize()
     has_lines()
+
+
+class DebugServer:
+    """A real debuginfod that has the files of a folder."""
+
+    def __init__(self, folder):
+        with socket.create_server(("127.0.0.1", 0)) as free:
+            port = free.getsockname()[1]
+        self.url = f"http://127.0.0.1:{port}"
+        self.command = ["debuginfod", "-F", "-p", str(port), "-d", ":memory:", "-t", "1", folder]
+
+    def __enter__(self):
+        self.process = subprocess.Popen(self.command, stdout=subprocess.DEVNULL,
+                                        stderr=subprocess.DEVNULL, env=os.environ | {"DEBUGINFOD_URLS": ""})
+        return self
+
+    def __exit__(self, *_):
+        self.process.terminate()
+        self.process.wait(timeout=harness.PATIENCE_S)
+
+    def wait_for(self, number):
+        deadline = time.monotonic() + harness.PATIENCE_S
+        while time.monotonic() < deadline:
+            try:
+                with urllib.request.urlopen(f"{self.url}/buildid/{number}/debuginfo", timeout=5) as answer:
+                    if answer.status == 200:
+                        return
+            except OSError:
+                time.sleep(0.1)
+        raise harness.Failure("debuginfod does not have the file")
+
+
+def asking(url, cache):
+    return os.environ | {"DEBUGINFOD_URLS": url, "DEBUGINFOD_CACHE_PATH": os.path.abspath(cache)}
+
+
+def test_server_of_debug_files():
+    if not shutil.which("debuginfod"):
+        raise harness.Skip("no debuginfod here")
+    program = build("program")
+    run(program, options=OPTIONS + ["--symbols=off"])
+    number = build_id(program)
+    split(program, os.path.abspath("served/program.debug"))
+    symbolize()
+    has_no_lines()
+    with DebugServer(os.path.abspath("served")) as server:
+        server.wait_for(number)
+        equal(plain(harness.MEMLEDGER, "symbolize", "t.mled", env=asking(server.url, "cache")).returncode, 0,
+              "symbolize")
+        has_lines()
+        check(glob.glob(f"cache/{number}/debuginfo"), "the file is kept")
+        # After a run as well.
+        run(program, options=OPTIONS, env=asking(server.url, "cache2"))
+        has_lines()
+    # Without the server its cache serves.
+    symbolize()
+    has_no_lines()
+    done = plain(harness.MEMLEDGER, "symbolize", "t.mled", env=asking(server.url, "cache"))
+    equal(done.returncode, 0, "symbolize", done.stderr)
+    has_lines()
+
+
+def test_server_that_is_not_there():
+    program = build("program")
+    run(program, options=OPTIONS + ["--symbols=off"])
+    split(program, os.path.abspath("elsewhere/program.debug"))
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        url = "http://127.0.0.1:%d" % free.getsockname()[1]
+    done = plain(harness.MEMLEDGER, "symbolize", "t.mled", env=asking(url, "cache"))
+    equal(done.returncode, 0, "symbolize", done.stderr)
+    contains(done.stderr, f"the servers of DEBUGINFOD_URLS ({url}) have no debug files of", "the note")
+    has_no_lines()
+
+
+def test_server_that_does_not_answer():
+    """It accepts connections and says nothing. Each library would wait for it."""
+    program = build("program")
+    run(program, options=OPTIONS + ["--symbols=off"])
+    split(program, os.path.abspath("elsewhere/program.debug"))
+    with socket.create_server(("127.0.0.1", 0), backlog=64) as silent:
+        url = "http://127.0.0.1:%d" % silent.getsockname()[1]
+        env = asking(url, "cache") | {"DEBUGINFOD_TIMEOUT": "1"}
+        done = plain(harness.MEMLEDGER, "symbolize", "t.mled", env=env)
+    equal(done.returncode, 0, "symbolize", done.stderr)
+    contains(done.stderr, "cannot be reached", "the note")
 
 
 def test_another_build():

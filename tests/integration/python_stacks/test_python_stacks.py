@@ -2,11 +2,7 @@
 # test_python_stacks.py: the Python stack of a block equals the one that Python reports, with
 # every installed CPython.
 #
-# PYTHONS names more interpreters, separated by blanks.
-#
 # SPDX-License-Identifier: Apache-2.0
-import functools
-import glob
 import itertools
 import json
 import os
@@ -15,39 +11,15 @@ import sys
 
 import harness
 from harness import check, contains, equal, plain, report, run
+from python_versions import interpreters
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 CASES = os.path.join(HERE, "python_cases.py")
 MANY = os.path.join(HERE, "python_many.py")
 LIBRARY = harness.program("python_stacks/libpython_asks.so")
-KNOWN = [(3, minor) for minor in range(9, 15)]
-PLACES = ["/usr/bin/python3.*", "/usr/local/bin/python3.*", "~/.pyenv/versions/3.*/bin/python3"]
 INTERPRETER = re.compile(r"(lib)?python3[.0-9]*(\.so.*)?$")
 FRAMES = 64  # of one stack; those beyond are left out
 NAME_BYTES = 1023  # a longer one is cut
-
-# Nothing of an interpreter that is not CPython, or has no global lock.
-VERSION = """
-import sys, sysconfig
-if sys.implementation.name == "cpython" and not sysconfig.get_config_var("Py_GIL_DISABLED"):
-    print(*sys.version_info[:2])
-"""
-
-
-@functools.cache
-def interpreters():
-    """(3, minor) -> path, one of each version that is known."""
-    candidates = os.environ.get("PYTHONS", "").split() + [sys.executable]
-    for pattern in PLACES:
-        candidates += sorted(glob.glob(os.path.expanduser(pattern)))
-    found = {}
-    for path in candidates:
-        done = plain(path, "-c", VERSION)
-        if not done.returncode and done.stdout.strip():
-            found.setdefault(tuple(map(int, done.stdout.split())), path)
-    known = {v: path for v, path in sorted(found.items()) if v in KNOWN}
-    print("Python", ", ".join(f"3.{minor}" for _, minor in known), flush=True)
-    return known
 
 
 def record(python, case, *options):

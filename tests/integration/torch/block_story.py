@@ -21,6 +21,7 @@ class Block:
     def __init__(self, event, born, phase):
         self.bytes, self.device, self.pid = event["bytes"], event["device"], event["pid"]
         self.path = names_of(event["scope"])
+        self.by_main_thread = event["tid"] == event["pid"]
         self.born, self.died, self.phase = born, NEVER, phase
         self.label = self.category = None
 

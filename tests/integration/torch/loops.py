@@ -206,6 +206,58 @@ def case_teacher():
     return {"steps": BATCHES, "evaluations": 0}
 
 
+@torch.no_grad()
+def search(model, x, beams):
+    """As a decoder's search: most of its memory is made outside of the model."""
+    scores = torch.zeros(len(x), 1)
+    for _ in range(BATCHES):
+        scores = scores.repeat_interleave(beams, 1) + model(x).softmax(1).max(1, keepdim=True)[0]
+    return scores
+
+
+def case_search():
+    KEPT.append(search(Classifier().eval(), batch(4096)[0], 4))
+    return {"bytes": 4 * KEPT[-1].numel()}
+
+
+# ---- Memory outside of modules --------------------------------------------------------------
+
+
+class Replay:
+    def __init__(self):
+        self.frames = []
+
+    def fill(self, count):
+        self.frames += [frame for frame in (torch.rand(64, device=DEVICE) for _ in range(count))]
+
+    def sample(self, size):
+        return torch.stack(self.frames[:size])
+
+
+def clusters(points, count, rounds=3):
+    centers = points[:count].clone()
+    for _ in range(rounds):
+        near = torch.cdist(points, centers).argmin(1)
+        centers = torch.stack([points[near == i].sum(0) for i in range(count)])
+    return centers
+
+
+def case_outside():
+    """Data of the program, learning from it, and work without any module."""
+    model, replay = Classifier(), Replay()
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    for _ in range(BATCHES):
+        replay.fill(512)
+        with torch.no_grad():
+            wanted = model(replay.sample(512)).argmax(1)
+        loss = F.cross_entropy(model(replay.sample(512)), wanted)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    KEPT.append((replay, clusters(torch.rand(4096, 64, device=DEVICE), 8)))
+    return {"replay": 4 * 64 * len(replay.frames)}
+
+
 # ---- Threads ----------------------------------------------------------------------------------
 
 
@@ -237,6 +289,29 @@ def case_threads():
     model = Classifier().eval()
     in_threads(*((serve, model) for _ in range(4)))
     in_threads(*((train_half, model, *batch(4096)) for _ in range(2)))
+    return {}
+
+
+class Attention(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.project = nn.Linear(64, 3 * 64)
+
+    def forward(self, x):
+        q, k, v = self.project(x).view(8, 128, 3, 4, 16).permute(2, 0, 3, 1, 4)
+        return F.scaled_dot_product_attention(q, k, v, is_causal=True)
+
+
+def case_parallel():
+    """Workers of a parallel region allocate scratch memory of their own."""
+    torch.set_num_threads(2)
+    # Some virtual machines announce bf16 instructions that they do not have, and oneDNN uses them.
+    torch.backends.mkldnn.set_flags(False)
+    model = Attention()
+    for _ in range(3):
+        with torch.autocast("cpu", dtype=torch.bfloat16):
+            out = model(torch.randn(8, 128, 64))
+        out.float().square().mean().backward()
     return {}
 
 

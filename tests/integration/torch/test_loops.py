@@ -11,7 +11,7 @@ import harness
 from block_story import Story
 from harness import check, equal, report, run
 from torch_packages import environment
-from torch_support import PYTHON, need_torch, said
+from torch_support import PYTHON, need_torch, said, version
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ENOUGH = 0.99
@@ -127,11 +127,50 @@ def test_functional_loss():
     equal(rows.get("train_epoch"), "function", "its class", rows)
 
 
+def test_functions_without_gradients():
+    """Memory that a search makes outside of the model belongs to it, and most of the peak is that."""
+    record = loop("search")
+    groups = report("table", record.trace, "--by", "module,label,category")["groups"]
+    made = sum(g["bytes"] for g in groups if g["module"] == "search")
+    check(made >= record.told["bytes"], f"{made} bytes of the search", groups)
+    named = sum(g["bytes"] for g in groups
+                if (g["module"] or g["label"]) and g["category"] != "other")
+    check(named >= ENOUGH * sum(g["bytes"] for g in groups), "the peak", groups)
+
+
+def test_outside():
+    """Tensors that functions make and keep outside of modules belong to them."""
+    record = loop("outside")
+    groups = report("table", record.trace, "--by", "module,label,category",
+                    "--top", "1000")["groups"]
+    check(all((g["module"] or g["label"]) and g["category"] != "other" for g in groups),
+          "the peak has memory without a name", groups)
+    enough_of_backward(record)
+    kept = {(g["module"].rpartition(".")[2], g["category"]): g["bytes"] for g in
+            report("table", record.trace, "--by", "module,category", "--at", "end")["groups"]
+            if g["module"]}
+    equal(kept.get(("fill", "input")), record.told["replay"], "the replay buffer", kept)
+    check(("clusters", "input") in kept, "what the clustering returned", kept)
+
+
 def test_threads():
     record = loop("threads")
     enough_of_backward(record)
     names = {path[0] for path in record.scopes() if path}
     check({"Classifier", "Classifier#4", "Classifier#5"} <= names, "models", names)
+
+
+def test_parallel_regions():
+    """Scratch memory of the workers belongs to the layer whose operator they help with."""
+    need_torch()
+    if version() < (2, 5):
+        raise harness.Skip(f"attention in PyTorch {version()} has no workers that allocate",
+                           machine=True)
+    record = loop("parallel")
+    enough_of_backward(record)
+    workers = {b.path[-1] if b.path else None for b in record.story.blocks
+               if not b.by_main_thread}
+    check("Attention" in workers, "scopes of what the workers allocate", workers)
 
 
 def test_lightning():

@@ -188,9 +188,8 @@ def share(blocks, is_good):
 
 
 def is_told(block):
-    """By a name and a category. Gloo's threads, which copy what they send, know no names."""
-    return ((block["scope"] or block["label"] or block["category"] == "communication")
-            and block["category"] != "other")
+    """By a name and a category."""
+    return (block["scope"] or block["label"]) and block["category"] != "other"
 
 
 def at_peak(blocks):
@@ -239,6 +238,15 @@ def test_no_wrappers():
                 name = f"{block['scope']} {block['label']}"
                 check(word not in name, f"{case}: {name}")
     each_case(look)
+
+
+def test_place():
+    """As the launcher and init_process_group say it."""
+    places = [process["place"].split() for process in
+              report("summary", recorded("ddp").trace)["processes"] if "place" in process]
+    for rank in range(len(RANKS)):
+        check(any({f"rank={rank}", f"world_size={len(RANKS)}"} <= set(place) for place in places),
+              f"no process says that it is rank {rank}", places)
 
 
 if __name__ == "__main__":

@@ -49,7 +49,7 @@ def test_losses_that_are_kept():
     kept = report("table", trace, "--at", "peak", "--by", "module,category")
     equal({row["category"] for row in kept["groups"] if row["module"] == "Sequential > 1"},
           {"activation"}, "the first steps' outputs are what the later ones' are")
-    data = grown[f"torch/keeps_losses.py:{line_of('torch.randn')} <module>", None]
+    data = grown[f"torch/keeps_losses.py:{line_of('torch.randn')} <module>", "keeps_losses.py"]
     equal(data["bytes_per_step"], 32 * 64 * 4, "what the graph holds of the input")
     done = plain(MEMLEDGER, "leaks", "--fail", trace)
     equal(done.returncode, 1, "exit code", done.stdout, done.stderr)

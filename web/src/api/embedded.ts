@@ -3,8 +3,9 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 import { ApiError, type Answer, type Query } from './answer';
-import { cutPlot, findAnswer, hasAllGroups, missingText, type Excerpt } from './excerpt';
-import type { Plot } from './types';
+import { cutTile } from './cut-tile';
+import { cutPlot, findAnswer, hasAllGroups, missingText, spanOf, type Excerpt } from './excerpt';
+import type { Plot, Tile } from './types';
 
 const unprocessable = 422;
 const notFound = 404;
@@ -33,6 +34,14 @@ export function excerptOfPage(): Promise<Excerpt | null> {
   return read;
 }
 
+/* Pictures contain more than the part that is visible. */
+function cutAnswer(verb: string, query: Query, data: unknown): unknown {
+  const { from, to } = spanOf(Object.fromEntries(query));
+
+  if (verb === 'plot') return cutPlot(data as Plot, query);
+  return verb === 'blocks' ? cutTile(data as Tile, from, to) : data;
+}
+
 export async function embeddedAnswer(from: Excerpt, verb: string, query: Query): Promise<Answer<unknown>> {
   const missing = new ApiError(missingText(from, verb), notFound);
 
@@ -43,6 +52,6 @@ export async function embeddedAnswer(from: Excerpt, verb: string, query: Query):
   if (!contained || text === null) throw missing;
 
   const data = await unpack(text);
-  if (!hasAllGroups(query, contained, data)) throw missing;
-  return { data: verb === 'plot' ? cutPlot(data as Plot, query) : data, command: contained.command };
+  if (verb !== 'blocks' && !hasAllGroups(query, contained, data)) throw missing;
+  return { data: cutAnswer(verb, query, data), command: contained.command };
 }

@@ -27,7 +27,7 @@ export interface Excerpt {
   left_out: string[];
 }
 
-const optionsOfRange = ['from', 'to', 'width'];
+const optionsOfRange = ['from', 'to', 'width', 'top'];
 const optionsOfReading = ['file', 'salvage'];
 
 function optionsOf(query: Query, ignored: readonly string[]): Record<string, string> {
@@ -49,24 +49,24 @@ export function nearestInstant(excerpt: Excerpt, at: string): string {
   return [...excerpt.instants].sort((a, b) => distance(a) - distance(b))[0]?.at ?? at;
 }
 
-interface Span {
+export interface Span {
   from: number;
   to: number;
 }
 
-function spanOf(options: Record<string, string>): Span {
+export function spanOf(options: Readonly<Record<string, string>>): Span {
   return { from: parseTimeOption(options.from ?? '') ?? 0, to: parseTimeOption(options.to ?? '') ?? Infinity };
 }
 
-/* The timeline that shows the range with the most columns. */
-function findPlot(excerpt: Excerpt, query: Query): Contained | undefined {
+/* The timeline, or the picture of blocks, that shows the range with the most columns. */
+function findPicture(excerpt: Excerpt, picture: string, query: Query): Contained | undefined {
   const asked = optionsOf(query, [...optionsOfReading, ...optionsOfRange]);
   const range = spanOf(optionsOf(query, []));
   const covers = ({ options }: Contained) => spanOf(options).from <= range.from && spanOf(options).to >= range.to;
   const length = ({ options }: Contained) => spanOf(options).to - spanOf(options).from;
 
   return excerpt.answers
-    .filter(({ verb, options }) => verb === 'plot' && isSame(asked, optionsOf(Object.entries(options), optionsOfRange)))
+    .filter(({ verb, options }) => verb === picture && isSame(asked, optionsOf(Object.entries(options), optionsOfRange)))
     .filter(covers)
     .sort((a, b) => (length(a) < length(b) ? -1 : 1))[0];
 }
@@ -82,7 +82,8 @@ function findOther(excerpt: Excerpt, verb: string, query: Query): Contained | un
 }
 
 export function findAnswer(excerpt: Excerpt, verb: string, query: Query): Contained | undefined {
-  return verb === 'plot' ? findPlot(excerpt, query) : findOther(excerpt, verb, query);
+  const isPicture = verb === 'plot' || (verb === 'blocks' && query.some(([name]) => name === 'width'));
+  return isPicture ? findPicture(excerpt, verb, query) : findOther(excerpt, verb, query);
 }
 
 /* Whether an answer with fewer groups than asked for has them all. */
@@ -129,7 +130,8 @@ export function excerptSentences(excerpt: Excerpt): string[] {
   return [
     `This file is an excerpt of ${excerpt.file.name}. It contains the timeline in 4000 columns and these moments: ${instantsText(excerpt)}. ` +
       'A click in the timeline goes to the nearest of them.',
-    'It leaves out all other moments, single events, groups after the thousandth, and most combinations of keys and devices. ' +
+    'It leaves out all other moments, single events, groups after the thousandth, small blocks (Blocks says how many), the neighbours ' +
+      'and stacks of single blocks, and most combinations of keys, devices and processes. ' +
       `memledger view ${excerpt.file.name} shows everything.`,
     ...(excerpt.trees_folded ? [folded] : []),
   ];

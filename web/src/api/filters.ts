@@ -1,4 +1,4 @@
-/* The filters of the page, and which commands have an option for them.
+/* The filters of the page, and the commands that cannot apply one.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -7,13 +7,14 @@ import type { State } from '../state/state';
 
 export type Filter = 'device' | 'process';
 
-const supported: Record<Filter, readonly string[]> = {
-  device: ['blocks', 'fragmentation', 'layers', 'leaks', 'ledger', 'oom', 'plot', 'table', 'table --temporary', 'tree'],
-  process: ['blocks', 'layers', 'leaks', 'table', 'tree'],
+/* A ledger explains all memory of a device. Runs have no process in common, ranks no device. */
+const lacking: Record<Filter, readonly string[]> = {
+  device: ['ranks'],
+  process: ['compare', 'ledger', 'ranks'],
 };
 
 function isSupported(filter: Filter, verb: string): boolean {
-  return supported[filter].includes(verb);
+  return !lacking[filter].includes(verb);
 }
 
 const filters: readonly Filter[] = ['device', 'process'];
@@ -34,6 +35,11 @@ export function filtersIgnored(verb: string, state: State): string[] {
 /* Options without a value have an empty one. */
 export function readOptions(state: State): Query {
   return state.salvage ? [['salvage', '']] : [];
+}
+
+/* For what describes the whole file, whatever the filters. */
+export function unfiltered(state: State): State {
+  return { ...state, device: '', process: '' };
 }
 
 export function fileQuery(verb: string, state: State, options: Query = []): Query {

@@ -56,6 +56,12 @@ export interface SampleCurve {
   used_bytes: (Bytes | null)[];
 }
 
+export interface ReservedCurve {
+  device: string;
+  times_ns: number[];
+  reserved_bytes: Bytes[];
+}
+
 export interface Mark {
   kind: 'step' | 'epoch' | 'phase' | 'marker' | 'oom';
   time_ns: number;
@@ -67,6 +73,7 @@ export interface Mark {
 export interface Plot {
   device: string | null;
   by: string;
+  depth?: number | null; // of modules
   has_times: boolean;
   end_ns: number;
   from_ns: number;
@@ -77,6 +84,7 @@ export interface Plot {
   times_ns: number[];
   bytes: Bytes[][];
   samples: SampleCurve[];
+  reserved?: ReservedCurve[]; // of devices with segments
   marks: Mark[];
   marks_left_out: number;
 }
@@ -121,6 +129,68 @@ export interface Table extends Instant {
   by: string[];
   groups: Group[];
   rest: { groups: number; bytes: Bytes; percent: number; blocks: number };
+}
+
+/* Blocks of a picture, as blocks --width prints them. */
+export interface Tile extends Report {
+  from_ns: number;
+  to_ns: number;
+  blocks: number;
+  bytes: number;
+  categories: string[];
+  names: string[];
+  // one array for each fact; label, module, line, function and device are numbers into `names`
+  list: {
+    address: number[];
+    bytes: number[];
+    begin_ns: number[];
+    end_ns: number[];
+    freed: number[];
+    pid: number[];
+    category: number[];
+    device: number[];
+    label: number[];
+    module: number[];
+    line: number[];
+    function: number[];
+  };
+  rest: { blocks: number; bytes: number; mean_bytes: number[] };
+}
+
+/* A row of tree --by callees or callers. */
+export interface CallRow {
+  depth: number; // from 1
+  function: string | null; // null: small ones, folded
+  file: string | null;
+  line: number | null;
+  library: string | null;
+  functions: number;
+  figure: number; // bytes, or calls
+  own: number;
+}
+
+export interface CallSums {
+  peak_bytes: Bytes;
+  peak_blocks: number;
+  leaked_bytes: Bytes;
+  allocated_bytes: Bytes;
+  calls: number;
+  temporary_bytes: Bytes;
+}
+
+export interface Calls extends Instant {
+  total: CallSums;
+  rows: CallRow[];
+}
+
+export interface FunctionGroup extends CallSums {
+  percent: number;
+  function: string | null;
+  file: string | null;
+}
+
+export interface FunctionTable extends Instant {
+  groups: FunctionGroup[];
 }
 
 export interface LedgerEntry {
@@ -169,6 +239,29 @@ export interface Frame {
   offset?: number;
 }
 
+export interface EventRow {
+  time_ns: number;
+  kind: string;
+  pid?: number;
+  tid?: number;
+  device?: string | null;
+  sampled_device?: string;
+  used_bytes?: number;
+  process_bytes?: number;
+  of_pid?: number;
+  address?: string;
+  bytes?: Bytes;
+  label?: string | null;
+  name?: string | null;
+  scope?: string | null;
+  stack?: Frame[];
+}
+
+export interface Events {
+  events: EventRow[];
+  health: Health;
+}
+
 export interface Leak {
   sign: string;
   bytes_per_step: number;
@@ -199,12 +292,15 @@ export interface OomChange {
   enough: boolean | null;
   module?: string | null;
   fraction?: number | null;
+  of?: string | null;
   of_bytes?: Bytes | null;
   [key: string]: unknown;
 }
 
 export interface OomVerdict {
-  number: number;
+  number: number | null; /* null: the process was killed */
+  killed: boolean;
+  group_limit_bytes: Bytes | null;
   at_ns: number;
   device: string;
   space: string;
@@ -217,6 +313,9 @@ export interface OomVerdict {
   category: string | null;
   line: string | null;
   verdict: string;
+  rule: string;
+  address_limit_bytes: Bytes | null;
+  address_used_bytes: Bytes | null;
   recovered: boolean;
   short_bytes: Bytes | null;
   live_bytes: Bytes;
@@ -268,6 +367,13 @@ export interface Compare {
   };
 }
 
+/* compare of several instants of one run; the instants are the `runs` of its entries. */
+export interface ComparedInstants {
+  health: Health;
+  instants: { name: string; instant: string; number?: number; time_ns: number; bytes: Bytes; blocks: number }[];
+  view: Compare['view'];
+}
+
 export interface Summary extends Report {
   duration_ns: number;
   events: number;
@@ -283,9 +389,11 @@ export interface Summary extends Report {
   out_of_memory: number;
   by_device: { device: string; peak_bytes: Bytes; peak_time_ns: number; never_freed_bytes: Bytes; allocations: number; frees: number }[];
   by_category: { category: string; at_peak_bytes: Bytes; at_peak_percent: number; at_peak_blocks: number; peak_bytes: Bytes; never_freed_bytes: Bytes }[];
+  samples: { devices: SampledDevice[] } | null;
   processes: {
     pid: number;
     command: string;
+    role: string | null; // "rank 3"
     threads: number;
     start_ns: number;
     end_ns: number | null;
@@ -312,4 +420,44 @@ export interface Stats {
     frees: number;
     temporary_allocations: number;
   }[];
+}
+
+export interface SampledDevice {
+  device: string;
+  name: string | null;
+  peak_used_bytes: Bytes | null;
+  peak_time_ns: number;
+  total_bytes: Bytes | null;
+}
+
+export interface Rank {
+  rank: number;
+  file: string;
+  pid: number;
+  host: string;
+  place: string;
+  device: string;
+  peak_bytes: number;
+  above_bytes: number;
+  growth_bytes: number;
+  headroom_bytes?: number;
+  steps: number;
+  ended: string;
+  ooms: number;
+  step_peaks: number[];
+}
+
+export interface Ranks {
+  job: string;
+  world_size: number;
+  present: number;
+  hosts: number;
+  steps: number;
+  steps_per_column: number;
+  peak_sum_bytes: number;
+  peak_most_bytes: number;
+  peak_least_bytes: number;
+  imbalance_percent: number;
+  findings: { text: string; worst_rank: number }[];
+  ranks: Rank[];
 }

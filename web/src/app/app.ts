@@ -5,7 +5,7 @@
 import { ask, forgetAnswers } from '../api/client';
 import { excerptOfPage } from '../api/embedded';
 import { listFiles, sendFile, type Change } from '../api/files';
-import { fileQuery } from '../api/filters';
+import { fileQuery, unfiltered } from '../api/filters';
 import type { FileState, Summary, TraceFile } from '../api/types';
 import { BlocksView } from '../blocks/view';
 import { button, h } from '../dom/element';
@@ -13,6 +13,7 @@ import { replaceContent } from '../dom/focus';
 import { Latest } from '../dom/latest';
 import { failure } from '../dom/notice';
 import { Tabs } from '../dom/tabs';
+import { formatCount } from '../format/bytes';
 import { initialState, type State, type View } from '../state/state';
 import type { Store } from '../state/store';
 import { onThemeChange } from '../theme/theme';
@@ -22,6 +23,7 @@ import { healthSentences } from '../views/health';
 import { leaksView } from '../views/leaks';
 import { oomView } from '../views/oom';
 import { processesView } from '../views/processes';
+import { ranksView } from '../views/ranks';
 import { stacksView } from '../views/stacks';
 import { stepsView } from '../views/steps';
 import { summaryView } from '../views/summary';
@@ -42,11 +44,12 @@ const tabs: readonly { name: View; text: string }[] = [
   { name: 'leaks', text: 'Leaks' },
   { name: 'oom', text: 'Out of memory' },
   { name: 'compare', text: 'Compare' },
+  { name: 'ranks', text: 'Ranks' },
 ];
 
 type Changed = ReadonlySet<keyof State>;
 
-const timelineReloads: readonly (keyof State)[] = ['view', 'file', 'salvage', 'by', 'device', 'process'];
+const timelineReloads: readonly (keyof State)[] = ['view', 'file', 'salvage', 'by', 'depth', 'device', 'process'];
 const blocksReloads: readonly (keyof State)[] = ['view', 'file', 'salvage', 'layout', 'device', 'process', 'search', 'at'];
 const instantReloads: readonly (keyof State)[] = ['at', 'base', 'panel', 'keys', 'search'];
 
@@ -169,7 +172,7 @@ export class App {
     }
     this.shown = state.file;
     try {
-      const { data } = await ask<Summary>('summary', fileQuery('summary', state));
+      const { data } = await ask<Summary>('summary', fileQuery('summary', unfiltered(state)));
       if (this.store.state.file === state.file) this.showHeader(data, this.healthOf(data));
     } catch (error) {
       if (this.store.state.file === state.file) this.showHeader(null, this.rescueOf(error));
@@ -182,7 +185,13 @@ export class App {
   }
 
   private healthOf(data: Summary): HTMLElement[] {
-    return healthSentences(data.health).map((text) => h('p', { class: 'health' }, text));
+    return [...this.refusalsOf(data), ...healthSentences(data.health).map((text) => h('p', { class: 'health' }, text))];
+  }
+
+  private refusalsOf({ out_of_memory: count }: Summary): HTMLElement[] {
+    if (count === 0) return [];
+    const text = count === 1 ? 'An allocation was refused. ' : `${formatCount(count)} allocations were refused. `;
+    return [h('p', { class: 'health refused' }, text, button('Out of memory', () => this.store.update({ view: 'oom' })))];
   }
 
   /* The command names the option that reads the rest of a damaged trace. */
@@ -220,6 +229,7 @@ export class App {
       case 'leaks': return leaksView(this.store);
       case 'oom': return oomView(this.store);
       case 'compare': return compareView(this.store, this.files);
+      case 'ranks': return ranksView(this.store, this.files);
     }
   }
 

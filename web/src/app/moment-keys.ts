@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 import { ask } from '../api/client';
-import { fileQuery } from '../api/filters';
+import { fileQuery, unfiltered } from '../api/filters';
 import type { Instant, Steps } from '../api/types';
 import type { View } from '../state/state';
 import type { Store } from '../state/store';
@@ -15,7 +15,7 @@ const views: readonly View[] = ['blocks', 'stacks', 'compare']; // the timeline 
 async function neighbour(store: Store, forward: boolean): Promise<string | null> {
   const { state } = store;
   const [steps, tree] = await Promise.all([
-    ask<Steps>('steps', fileQuery('steps', state)),
+    ask<Steps>('steps', fileQuery('steps', unfiltered(state))),
     ask<Instant>('tree', fileQuery('tree', state, [['at', state.at], ['min', '0']])),
   ]);
   const number = neighbourStep(steps.data.steps, tree.data.at_ns, forward);

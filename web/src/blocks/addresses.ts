@@ -2,7 +2,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-import { blockCount, nameOf, type Layout, type Tile } from './tile';
+import type { Tile } from '../api/types';
+import { blockCount, nameOf, type Layout } from './tile';
 
 interface Span {
   from: number;

@@ -3,14 +3,17 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 import type { Answer } from '../api/client';
-import type { Frame, Report } from '../api/types';
+import type { Frame, Report, Tile } from '../api/types';
 import { button, h } from '../dom/element';
 import { nothing } from '../dom/notice';
 import { toolbar } from '../dom/toolbar';
 import { formatBytes, formatExact } from '../format/bytes';
+import { toCsv } from '../format/csv';
 import { formatDuration } from '../format/time';
 import { words } from '../theme/categories';
 import { frameText } from '../dom/stack-text';
+import { hex } from './addresses';
+import { nameOf } from './tile';
 
 export interface BlockRow {
   address: string;
@@ -21,7 +24,7 @@ export interface BlockRow {
   device: string;
   space: string | null;
   pid: number;
-  tid: number;
+  tid: number | null; // null: not known
   thread: string | null;
   stream: number | null;
   category: string;
@@ -30,11 +33,26 @@ export interface BlockRow {
   scope: string | null;
   phase: string | null;
   line: string | null;
+  function: string | null;
   stack?: Frame[];
 }
 
 export interface BlockRows extends Report {
   list: BlockRow[];
+}
+
+/* What the picture itself says about a block, for pages that cannot ask. */
+export function rowOf(tile: Tile, i: number): BlockRow {
+  const { list } = tile;
+  const bytes = list.bytes[i] ?? 0;
+  const name = (fact: 'label' | 'module' | 'line' | 'function') => nameOf(tile, fact, i) || null;
+
+  return {
+    address: hex(list.address[i] ?? 0), bytes, requested_bytes: bytes, begin_ns: list.begin_ns[i] ?? 0,
+    end_ns: list.freed[i] ? (list.end_ns[i] ?? 0) : null, device: nameOf(tile, 'device', i), space: null, pid: list.pid[i] ?? 0,
+    tid: null, thread: null, stream: null, category: tile.categories[list.category[i] ?? 0] ?? 'other',
+    label: name('label'), module: name('module'), scope: null, phase: null, line: name('line'), function: name('function'),
+  };
 }
 
 /* The blocks below, at and above an address. */
@@ -62,18 +80,26 @@ function facts(block: BlockRow, momentText: (ns: number) => string): [string, st
     ['scope', block.scope],
     ['phase', block.phase],
     ['line', block.line],
+    ['function', block.function],
     ['allocated', momentText(block.begin_ns)],
     ['freed', freed],
     ['address', `${block.address} on ${block.device}${block.space === null ? '' : ` (${block.space})`}`],
     ['stream', block.stream === null ? null : `0x${block.stream.toString(16)}`],
-    ['thread', `${block.thread ?? ''} ${block.tid} of process ${block.pid}`.trim()],
+    ['thread', block.tid === null ? `of process ${block.pid}` : `${block.thread ?? ''} ${block.tid} of process ${block.pid}`.trim()],
   ];
   return list.filter((entry): entry is [string, string] => entry[1] !== null);
 }
 
+/* The block and its neighbours, one row each. */
+function factsCsv(found: Neighbours | null): string {
+  const keys = ['address', 'bytes', 'requested_bytes', 'begin_ns', 'end_ns', 'device', 'space', 'pid', 'tid', 'stream', 'category', 'label', 'module', 'scope', 'phase', 'line', 'function'] as const;
+  const rows = [found?.below, found?.block, found?.above].flatMap((row) => (row ? [keys.map((key) => row[key])] : []));
+  return toCsv(keys, rows);
+}
+
 /* "256 B above blocks.0.norm1.bias" */
 function neighbourText(side: string, gap: number, other: BlockRow): string {
-  const name = other.label ?? other.module ?? other.line ?? words(other.category);
+  const name = other.label ?? other.module ?? other.line ?? other.function ?? words(other.category);
   return `${side}: ${name}, ${formatBytes(other.bytes)} at ${other.address}, ${gap === 0 ? 'adjacent' : `${formatBytes(gap)} away`}`;
 }
 
@@ -97,7 +123,7 @@ export interface DetailOptions {
 
 export function blockDetail(answer: Answer<BlockRows>, options: DetailOptions): HTMLElement {
   const found = neighboursOf(answer.data.list, options.address);
-  const tools = toolbar([answer.command], { json: () => JSON.stringify(answer.data, null, 2) });
+  const tools = toolbar([answer.command], { csv: () => factsCsv(found), json: () => JSON.stringify(answer.data, null, 2) });
 
   if (!found) return h('section', { class: 'block-detail' }, tools, nothing('No block was live at this address then.'));
   const { block } = found;
@@ -107,7 +133,7 @@ export function blockDetail(answer: Answer<BlockRows>, options: DetailOptions): 
   const stack = frames.length > 0 ? h('ol', { class: 'stack' }, ...frames.map((frame) => h('li', {}, frameText(frame)))) : null;
 
   return h('section', { class: 'block-detail', 'aria-label': 'The chosen block' }, tools,
-    h('h2', {}, block.label ?? block.module ?? words(block.category)), list,
+    h('h2', {}, block.label ?? block.module ?? block.function ?? words(block.category)), list,
     neighbourLines(found, options.choose), stack,
     h('p', {}, button('Show this moment in the timeline', options.showMoment)));
 }

@@ -2,15 +2,17 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+import type { Tile } from '../api/types';
 import { contains } from '../dom/sort';
 import { formatCount } from '../format/bytes';
+import { labelStride } from '../format/marks';
 import { sizeTest } from '../format/size-search';
 import { formatMoment } from '../format/time';
-import { inks, partInk } from '../theme/inks';
+import { inks, partCount, partInk } from '../theme/inks';
 import { fitText, type Surface } from '../theme/surface';
 import type { Range } from '../timeline/range';
 import { countIncrements, timeIncrements } from '../timeline/ticks';
-import { nameOf, type Box, type Layout, type Tile } from './tile';
+import { nameOf, type Box, type Layout } from './tile';
 
 export interface View {
   tile: Tile;
@@ -21,27 +23,37 @@ export interface View {
   width: number; // of the whole picture, in CSS pixels
   height: number;
   em: number; // of its texts
+  steps: readonly StepStart[];
+}
+
+export interface StepStart {
+  step: number;
+  begin_ns: number;
 }
 
 const hatchedPx = 10; // smaller boxes have plain ink
 const namedPx = 40;
+const leftEm = 9.8; // an address is that wide
 const tickEm = 9; // at least between two times
+const stepsEm = 1.5; // above the blocks
+const [stepLabelEm, stepLineMinPx] = [3, 4];
 
 interface Area {
   left: number;
   right: number;
+  top: number;
   bottom: number;
 }
 
 function areaOf(view: View): Area {
-  return { left: 8.5 * view.em, right: view.width - 4, bottom: view.height - 1.8 * view.em };
+  return { left: leftEm * view.em, right: view.width - 4, top: stepsEm * view.em, bottom: view.height - 1.8 * view.em };
 }
 
 /* Zero is at the bottom. */
 function scales(view: View) {
-  const { left, right, bottom } = areaOf(view);
+  const { left, right, top, bottom } = areaOf(view);
   const perNs = (right - left) / Math.max(view.range.to - view.range.from, 1);
-  const perByte = bottom / view.layout.height;
+  const perByte = (bottom - top) / view.layout.height;
 
   return {
     x: (ns: number) => Math.min(Math.max(left + (ns - view.range.from) * perNs, left), right),
@@ -51,14 +63,31 @@ function scales(view: View) {
   };
 }
 
-/* A block is named by its label, else its module, else its line. */
+/* A block is named by its label, else its module, else its line, else the function that requested it. */
 export function blockName(tile: Tile, block: number): string {
-  return nameOf(tile, 'label', block) || nameOf(tile, 'module', block) || nameOf(tile, 'line', block);
+  return nameOf(tile, 'label', block) || nameOf(tile, 'module', block) || nameOf(tile, 'line', block) || nameOf(tile, 'function', block);
 }
 
 /* "blocks.0.mlp" for "GPT > blocks.0.mlp" */
 function lastName(name: string): string {
   return name.slice(name.lastIndexOf(' > ') + 1).replace(/^> /, '');
+}
+
+/* The ink of a block: of its category; of the function that requested it where all have one category. */
+function partOf(tile: Tile, block: number): number {
+  const category = tile.list.category[block] ?? 0;
+
+  return isUniform(tile) ? 1 + ((tile.list.function[block] ?? 0) % (partCount - 1)) : category;
+}
+
+const uniform = new WeakMap<Tile, boolean>();
+
+/* Whether all blocks are of the same category, as those of malloc are, and functions tell them apart. */
+export function isUniform(tile: Tile): boolean {
+  const known = uniform.get(tile) ?? (new Set(tile.list.category).size === 1 && new Set(tile.list.function).size > 1);
+
+  uniform.set(tile, known);
+  return known;
 }
 
 /* Whether the search finds a block. */
@@ -67,21 +96,41 @@ function finder(tile: Tile, search: string): (block: number) => boolean {
 
   if (isWanted) return (block) => isWanted(tile.list.bytes[block] ?? 0);
   if (search === '') return () => true;
-  return (block) => (['label', 'module', 'line'] as const).some((fact) => contains(nameOf(tile, fact, block), search));
+  return (block) => (['label', 'module', 'line', 'function'] as const).some((fact) => contains(nameOf(tile, fact, block), search));
 }
 
 function drawTimes(surface: Surface, view: View): void {
-  const { left, right, bottom } = areaOf(view);
+  const { left, right, top, bottom } = areaOf(view);
   const { x } = scales(view);
   const wanted = ((view.range.to - view.range.from) * tickEm * view.em) / (right - left);
   const step = (view.hasTimes ? timeIncrements : countIncrements).find((increment) => increment >= wanted) ?? wanted;
 
   for (let ns = Math.ceil(view.range.from / step) * step; ns <= view.range.to; ns += step) {
     const text = view.hasTimes ? formatMoment(ns, step) : formatCount(ns);
-    surface.line(x(ns), 0, x(ns), bottom, inks.grid);
-    surface.text(Math.min(x(ns) + 3, right - surface.measure(text, view.em)), bottom + view.em, text, { px: view.em, quiet: true });
+    surface.line(x(ns), top, x(ns), bottom, inks.grid);
+    if (x(ns) + 3 + surface.measure(text, view.em) <= right) surface.text(x(ns) + 3, bottom + view.em, text, { px: view.em, quiet: true });
   }
   surface.line(left, bottom, right, bottom, inks.axis);
+}
+
+/* Where steps begin, as in the timeline: a line, and a number where there is room. */
+function drawSteps(surface: Surface, view: View): void {
+  const { left, right, bottom } = areaOf(view);
+  const { x } = scales(view);
+  const shown = view.steps.filter(({ begin_ns: ns }) => ns >= view.range.from && ns <= view.range.to);
+  const stepPx = (right - left) / Math.max(shown.length, 1);
+  const stride = labelStride(stepPx, stepLabelEm * view.em);
+  let free = left;
+
+  for (const [i, { step, begin_ns: ns }] of shown.entries()) {
+    const text = i === 0 ? `step ${step}` : String(step);
+    const width = surface.measure(text, view.em);
+
+    if (stepPx >= stepLineMinPx) surface.path([[x(ns), 0], [x(ns), bottom]], inks.axis, [2, 3]);
+    if ((i > 0 && step % stride !== 0) || x(ns) + 3 < free || x(ns) + 3 + width > right) continue;
+    surface.text(x(ns) + 3, 0.7 * view.em, text, { px: view.em, quiet: true });
+    free = x(ns) + width + 6;
+  }
 }
 
 /* Names beside the axis, none over another. */
@@ -91,12 +140,13 @@ function drawMarks(surface: Surface, view: View): void {
   let free = Infinity;
 
   for (const mark of view.layout.marks) {
-    const at = Math.min(y(mark.y) - 0.5 * view.em, bottom - 0.6 * view.em);
+    const at = Math.min(y(mark.y), bottom - 0.3 * view.em);
 
     if (at > free - 1.1 * view.em || at < 0.5 * view.em) continue;
     free = at;
     surface.line(left, y(mark.y), right, y(mark.y), inks.grid);
-    surface.text(2, at, fitText(surface, mark.text, 0.9 * view.em, left - 6), { px: 0.9 * view.em, quiet: true });
+    const text = fitText(surface, mark.text, 0.9 * view.em, left - 8);
+    surface.text(left - 6 - surface.measure(text, 0.9 * view.em), at, text, { px: 0.9 * view.em, quiet: true });
   }
 }
 
@@ -110,7 +160,7 @@ interface Pen {
 function drawBox({ surface, view, scales: { x, y }, isFound }: Pen, box: Box): void {
   const [left, top] = [x(box.from), y(box.y + box.height)];
   const [width, height] = [Math.max(x(box.to) - left, 0.7), Math.max(y(box.y) - top, 0.4)];
-  const part = view.tile.list.category[box.block] ?? 0;
+  const part = partOf(view.tile, box.block);
   const isLarge = width > hatchedPx && height > hatchedPx;
 
   if (box.to < view.range.from || box.from > view.range.to) return;
@@ -145,6 +195,7 @@ export function drawBlocks(surface: Surface, view: View): void {
   const pen: Pen = { surface, view, scales: scales(view), isFound: finder(view.tile, view.search) };
   for (const box of view.layout.boxes) drawBox(pen, box);
   surface.setAlpha(1);
+  drawSteps(surface, view);
 }
 
 /* Around all boxes of a block. */

@@ -8,29 +8,12 @@ import { h } from '../dom/element';
 import type { Picture } from '../dom/save';
 import { contains } from '../dom/sort';
 import { formatBytes, formatExact, formatPercent } from '../format/bytes';
+import { toCsv } from '../format/csv';
 import { instantHeading } from '../instant/frame';
 import { categoryNumber, words } from '../theme/categories';
 import { inks } from '../theme/inks';
 import { beginCanvas, fitText, type Surface } from '../theme/surface';
-
-interface SegmentBlock {
-  offset: number;
-  bytes: number;
-  category: string;
-  name: string | null;
-}
-
-export interface Segment {
-  device: string;
-  pid: number;
-  address: number;
-  bytes: number;
-  live_bytes: number;
-  free_bytes: number;
-  free_percent: number;
-  largest_hole_bytes: number;
-  block_list: SegmentBlock[];
-}
+import { pieceAt, type Segment, type SegmentBlock } from './pieces';
 
 export interface Fragmentation extends Instant {
   segments: number;
@@ -42,12 +25,19 @@ const labelRem = 15;
 const namedPx = 40;
 const namePx = 9; // the smallest readable name
 
+/* A byte of a segment. */
+interface Place {
+  row: number;
+  offset: number;
+}
+
 /* Rows are to scale: the largest segment has the whole width. */
 export class SegmentMap {
-  readonly canvas = h('canvas', { class: 'segments', role: 'img', 'aria-label': 'Segments with their blocks and holes; memledger fragmentation lists them.' });
-  readonly status = h('p', { class: 'icicle-status', role: 'status' }, 'Point at a block or a hole.');
+  readonly canvas = h('canvas', { class: 'segments', role: 'img', tabindex: 0, 'aria-label': 'Segments with their blocks and holes. Arrows go from one to the next and name it.' });
+  readonly status = h('p', { class: 'icicle-status', role: 'status' }, 'Point at a block or a hole, or press ← → ↑ ↓.');
   private readonly segments: Segment[];
   private readonly widest: number;
+  private place: Place | null = null;
 
   constructor(
     { data }: Answer<Fragmentation>,
@@ -57,6 +47,7 @@ export class SegmentMap {
     this.widest = this.segments.reduce((most, { bytes }) => Math.max(most, bytes), 1);
     this.canvas.style.height = `${this.segments.length * this.rowSize()}rem`;
     this.canvas.addEventListener('mousemove', (event) => this.point(event));
+    this.canvas.addEventListener('keydown', (event) => this.key(event));
     new ResizeObserver(() => this.draw()).observe(this.canvas);
   }
 
@@ -86,7 +77,18 @@ export class SegmentMap {
 
   private draw(): void {
     const surface = beginCanvas(this.canvas);
-    if (surface) this.drawRows(surface);
+
+    if (!surface) return;
+    this.drawRows(surface);
+    if (this.place) this.drawPlace(surface, this.place);
+  }
+
+  private drawPlace(surface: Surface, { row, offset }: Place): void {
+    const segment = this.segments[row];
+    const piece = segment && pieceAt(segment, offset);
+    const size = this.rowSize() * this.rem();
+
+    if (piece) surface.frame(this.left() + piece.from * this.scale(), row * size + 1, Math.max((piece.to - piece.from) * this.scale(), 2), size - 2);
   }
 
   private drawRows(surface: Surface): void {
@@ -116,24 +118,39 @@ export class SegmentMap {
   }
 
   private point(event: MouseEvent): void {
-    const segment = this.segments[Math.floor(event.offsetY / (this.rowSize() * this.rem()))];
-    const offset = (event.offsetX - this.left()) / this.scale();
+    this.show({ row: Math.floor(event.offsetY / (this.rowSize() * this.rem())), offset: (event.offsetX - this.left()) / this.scale() });
+  }
 
-    if (!segment || offset < 0 || offset >= segment.bytes) return;
-    const block = segment.block_list.find((one) => offset >= one.offset && offset < one.offset + one.bytes);
-    const place = `segment 0x${segment.address.toString(16)} of ${formatBytes(segment.bytes)} on ${segment.device}`;
-    this.status.textContent = block
-      ? `${block.name ?? words(block.category)}: ${formatBytes(block.bytes)} (${formatExact(block.bytes)}), ${words(block.category)}, in ${place}`
-      : `a hole of ${formatBytes(holeAt(segment, offset))} in ${place}`;
+  private show(place: Place): void {
+    const segment = this.segments[place.row];
+
+    if (!segment || place.offset < 0 || place.offset >= segment.bytes) return;
+    this.place = place;
+    this.status.textContent = describe(segment, place.offset);
+    this.draw();
+  }
+
+  private key(event: KeyboardEvent): void {
+    const { row, offset } = this.place ?? { row: 0, offset: 0 };
+    const segment = this.segments[row];
+    const piece = segment && pieceAt(segment, offset);
+    const places: Record<string, Place> = {
+      ArrowLeft: { row, offset: (piece?.from ?? 0) - 1 }, ArrowRight: { row, offset: piece?.to ?? 0 }, ArrowUp: { row: row - 1, offset: 0 }, ArrowDown: { row: row + 1, offset: 0 },
+    };
+    const to = places[event.key];
+
+    if (!to || event.ctrlKey || event.altKey || event.metaKey) return;
+    this.show(this.place ? to : { row: 0, offset: 0 });
+    event.preventDefault();
   }
 }
 
-/* The free bytes around an offset. */
-export function holeAt(segment: Pick<Segment, 'bytes' | 'block_list'>, offset: number): number {
-  const ends = segment.block_list.map((block) => block.offset + block.bytes).filter((end) => end <= offset);
-  const starts = segment.block_list.map((block) => block.offset).filter((start) => start > offset);
+function describe(segment: Segment, offset: number): string {
+  const { from, to, block } = pieceAt(segment, offset);
+  const place = `segment 0x${segment.address.toString(16)} of ${formatBytes(segment.bytes)} on ${segment.device}`;
 
-  return Math.min(segment.bytes, ...starts) - Math.max(0, ...ends);
+  if (!block) return `a hole of ${formatBytes(to - from)} in ${place}`;
+  return `${block.name ?? words(block.category)}: ${formatBytes(block.bytes)} (${formatExact(block.bytes)}), ${words(block.category)}, in ${place}`;
 }
 
 export function categoriesOf(data: Fragmentation): Set<number> {
@@ -147,4 +164,14 @@ export function segmentsHeading(data: Fragmentation): HTMLElement {
 
   line.append(`. ${data.list.length} segments${rest}; ${formatBytes(free)} free in them.`);
   return line;
+}
+
+/* One row for each segment, as the command lists them. */
+export function segmentsCsv(data: Fragmentation): string {
+  const titles = ['device', 'pid', 'address', 'bytes', 'live_bytes', 'free_bytes', 'largest_hole_bytes', 'blocks'];
+  const rows = data.list.map((segment) => [
+    segment.device, segment.pid, `0x${segment.address.toString(16)}`, segment.bytes, segment.live_bytes, segment.free_bytes,
+    segment.largest_hole_bytes, segment.block_list.length,
+  ]);
+  return toCsv(titles, rows);
 }

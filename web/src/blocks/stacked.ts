@@ -3,8 +3,9 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-import { formatBytes } from '../format/bytes';
-import { blockCount, type Box, type Layout, type Tile } from './tile';
+import type { Tile } from '../api/types';
+import { byteMarks } from '../format/marks';
+import { blockCount, type Box, type Layout } from './tile';
 
 interface Change {
   time: number;
@@ -19,7 +20,7 @@ function changesOf(tile: Tile): Change[] {
   for (let block = 0; block < blockCount(tile); block++) {
     const end = tile.list.end_ns[block] as number;
     changes.push({ time: Math.max(tile.list.begin_ns[block] as number, tile.from_ns), block, isFree: false });
-    if (tile.list.freed[block] && end <= tile.to_ns) changes.push({ time: end, block, isFree: true });
+    if (end < tile.to_ns || (tile.list.freed[block] && end === tile.to_ns)) changes.push({ time: end, block, isFree: true });
   }
   return changes.sort((a, b) => a.time - b.time || Number(b.isFree) - Number(a.isFree) || a.block - b.block);
 }
@@ -106,13 +107,4 @@ export function stackedLayout(tile: Tile, columns: number): Layout {
 /* The merged blocks are drawn above the others. */
 function restHeight(tile: Tile): number {
   return tile.rest.mean_bytes.reduce((most, bytes) => Math.max(most, bytes), 0);
-}
-
-/* About five round sizes. */
-function byteMarks(height: number): Layout['marks'] {
-  const power = 2 ** Math.floor(Math.log2(Math.max(height, 1) / 4));
-  const marks: Layout['marks'] = [];
-
-  for (let y = 0; y <= height; y += power) marks.push({ y, text: formatBytes(y) });
-  return marks;
 }

@@ -2,49 +2,25 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-import type { Report } from '../api/types';
+import type { Tile } from '../api/types';
 import { toCsv } from '../format/csv';
-
-/* One array for each fact; label, module, line and device are numbers into `names`. */
-export interface Tile extends Report {
-  from_ns: number;
-  to_ns: number;
-  blocks: number;
-  bytes: number;
-  categories: string[];
-  names: string[];
-  list: {
-    address: number[];
-    bytes: number[];
-    begin_ns: number[];
-    end_ns: number[];
-    freed: number[];
-    pid: number[];
-    category: number[];
-    device: number[];
-    label: number[];
-    module: number[];
-    line: number[];
-  };
-  rest: { blocks: number; bytes: number; mean_bytes: number[] };
-}
 
 export function blockCount(tile: Tile): number {
   return tile.list.address.length;
 }
 
 /* @return '' for none */
-export function nameOf(tile: Tile, fact: 'device' | 'label' | 'module' | 'line', block: number): string {
+export function nameOf(tile: Tile, fact: 'device' | 'label' | 'module' | 'line' | 'function', block: number): string {
   return tile.names[tile.list[fact][block] ?? -1] ?? '';
 }
 
 /* The listed blocks, one row each. */
 export function tileCsv(tile: Tile): string {
   const { list } = tile;
-  const titles = ['address', 'bytes', 'begin_ns', 'end_ns', 'freed', 'pid', 'device', 'category', 'label', 'module', 'line'];
+  const titles = ['address', 'bytes', 'begin_ns', 'end_ns', 'freed', 'pid', 'device', 'category', 'label', 'module', 'line', 'function'];
   const rows = list.address.map((address, i) => [
     `0x${address.toString(16)}`, list.bytes[i] ?? 0, list.begin_ns[i] ?? 0, list.end_ns[i] ?? 0, list.freed[i] ?? 0, list.pid[i] ?? 0,
-    nameOf(tile, 'device', i), tile.categories[list.category[i] ?? 0] ?? '', nameOf(tile, 'label', i), nameOf(tile, 'module', i), nameOf(tile, 'line', i),
+    nameOf(tile, 'device', i), tile.categories[list.category[i] ?? 0] ?? '', nameOf(tile, 'label', i), nameOf(tile, 'module', i), nameOf(tile, 'line', i), nameOf(tile, 'function', i),
   ]);
   return toCsv(titles, rows);
 }

@@ -2,12 +2,16 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+import type { Tile } from '../api/types';
 import { ask, type Answer } from '../api/client';
-import { fileQuery, filtersIgnored } from '../api/filters';
+import { excerptOfPage } from '../api/embedded';
+import { fileQuery, filtersIgnored, unfiltered } from '../api/filters';
 import type { Steps, Summary } from '../api/types';
-import { button, h, select } from '../dom/element';
+import { categoryLegend } from '../dom/category-legend';
+import { button, h, select, setChoice } from '../dom/element';
 import { Latest } from '../dom/latest';
 import { nothing, remarks } from '../dom/notice';
+import { Pace } from '../dom/pace';
 import { saveButtons, type Picture } from '../dom/save';
 import { toolbar } from '../dom/toolbar';
 import { formatBytes, formatCount } from '../format/bytes';
@@ -19,19 +23,21 @@ import { words } from '../theme/categories';
 import { beginCanvas } from '../theme/surface';
 import { clampRange, fitToSteps, pan, zoom, type Range } from '../timeline/range';
 import { addressLayout, hex } from './addresses';
-import { blockDetail, type BlockRows } from './detail';
-import { categoryLegend } from './legend';
-import { blockAt, blockName, drawBlocks, frameBlock, timeAt, type View } from './picture';
-import { categoriesOf, SegmentMap, segmentsHeading, type Fragmentation } from './segments';
+import { blockDetail, rowOf, type BlockRows } from './detail';
+import { blockAt, blockName, drawBlocks, frameBlock, isUniform, timeAt, type StepStart, type View } from './picture';
+import { categoriesOf, SegmentMap, segmentsCsv, segmentsHeading, type Fragmentation } from './segments';
 import { stackedLayout } from './stacked';
-import { nameOf, tileCsv, type Tile } from './tile';
+import { largestBlocks } from './largest';
+import { nameOf, tileCsv } from './tile';
+import { step, type Direction, type Place } from './walk';
 
-const tileDelayMs = 150; // after the last zoom
+const tilePauseMs = 150; // between two questions while zooming
 const blocksMax = '20000';
 const segmentsMax = '1000';
 const dragMinPx = 5;
 const zoomStep = 1.5;
-const hint = 'Point at a block to name it; click it for its stack and neighbours; drag to zoom.';
+const directions: Readonly<Record<string, Direction>> = { ArrowLeft: 'earlier', ArrowRight: 'later', ArrowUp: 'above', ArrowDown: 'below' };
+const hint = 'Point at a block, or press ← → ↑ ↓, to name it; a click or Enter shows its stack and neighbours; drag to zoom.';
 
 const layoutTexts: Record<BlockLayout, string> = {
   stacked: 'lifetimes, stacked', address: 'addresses over time', segments: 'segments and holes',
@@ -46,6 +52,7 @@ export class BlocksView {
   private readonly remark = h('div');
   private readonly legend = h('div', { class: 'legend-line' });
   private readonly detail = h('div');
+  private readonly largest = h('div');
   private readonly body = h('div');
   private readonly latestDetail = new Latest(this.detail);
   private readonly latestBody = new Latest(this.body);
@@ -53,10 +60,14 @@ export class BlocksView {
   private view: View | null = null;
   private bounds: Range = { from: 0, to: 1 };
   private fitted: Range = { from: 0, to: 1 };
+  private steps: readonly StepStart[] = [];
   private hovered = -1;
+  private place: Place | null = null; // of the keyboard
   private dragFrom: number | null = null;
   private turn = 0;
-  private timer = 0;
+  private command = '';
+  private isExcerpt = false;
+  private readonly tiles = new Pace(tilePauseMs);
 
   constructor(private readonly store: Store) {
     const choices = layouts.map((value) => ({ value, text: layoutTexts[value] }));
@@ -67,16 +78,15 @@ export class BlocksView {
         button('Fit to steps', () => store.update({ from: null, to: null }), { title: 'Key 0' }),
         button('Whole run', () => this.setRange(this.bounds), { title: 'Key a' }), this.tools),
       this.remark, this.body);
-    this.canvas.setAttribute('aria-label', 'Blocks over time. + and - zoom, Page Up and Page Down move; memledger blocks lists them.');
+    this.canvas.setAttribute('aria-label', 'Blocks over time. Arrows go from block to block and name it, Enter shows it. + and - zoom, Page Up and Page Down move. A table of the largest blocks follows.');
     this.listen();
   }
 
   /* Loads the run. Call again when the file, the layout or a filter changes. */
   load(): void {
     const { state } = this.store;
-    const list = this.chooser.querySelector('select');
 
-    if (list) list.value = state.layout;
+    setChoice(this.chooser, state.layout);
     this.tools.replaceChildren();
     this.remark.replaceChildren();
     if (state.layout === 'segments') void this.latestBody.show(() => this.makeSegments(state));
@@ -87,8 +97,7 @@ export class BlocksView {
     const range = this.range();
 
     if (this.view) this.show({ ...this.view, range });
-    clearTimeout(this.timer);
-    this.timer = window.setTimeout(() => void this.loadTile(), tileDelayMs);
+    this.tiles.call(() => void this.loadTile());
   }
 
   showDetail(): void {
@@ -99,7 +108,7 @@ export class BlocksView {
     if (!choice) return this.detail.replaceChildren();
     void this.latestDetail.show(async () => {
       const options = [['at', choice.at], ['address', hex(choice.address)], ['process', choice.pid]] as const;
-      const answer = await ask<BlockRows>('blocks', fileQuery('blocks', { ...state, process: '' }, options));
+      const answer = await ask<BlockRows>('blocks', fileQuery('blocks', { ...state, process: '' }, options)).catch((error: unknown) => this.fromPicture(error));
       return blockDetail(answer, {
         address: choice.address,
         momentText: (ns) => this.momentText(ns),
@@ -107,6 +116,14 @@ export class BlocksView {
         showMoment: () => this.store.update({ view: 'timeline', at: choice.at }),
       });
     });
+  }
+
+  /* An exported page has no more facts than its picture. */
+  private fromPicture(error: unknown): Answer<BlockRows> {
+    const block = this.view ? this.chosen(this.view.tile) : -1;
+
+    if (!this.view || !this.isExcerpt || block < 0) throw error;
+    return { data: { ...this.view.tile, list: [rowOf(this.view.tile, block)] }, command: this.command };
   }
 
   redraw(): void {
@@ -118,24 +135,26 @@ export class BlocksView {
     const answer = await ask<Fragmentation>('fragmentation', fileQuery('fragmentation', state, options));
     const map = new SegmentMap(answer, state.search);
 
-    this.tools.replaceChildren(toolbar([answer.command], { json: () => JSON.stringify(answer.data, null, 2), saves: saveButtons(map.picture()) }));
+    this.tools.replaceChildren(toolbar([answer.command], { csv: () => segmentsCsv(answer.data), json: () => JSON.stringify(answer.data, null, 2), saves: saveButtons(map.picture()) }));
     this.remark.replaceChildren(...[remarks(filtersIgnored('fragmentation', state))].filter((node) => node !== null));
     return h('div', {}, segmentsHeading(answer.data), h('div', { class: 'legend-line' }, ...categoryLegend(categoriesOf(answer.data))), map.status, map.canvas);
   }
 
   private async makePicture(state: State): Promise<Node> {
     const turn = ++this.turn;
+    this.isExcerpt = (await excerptOfPage()) !== null;
     const [summary, steps] = await Promise.all([
-      ask<Summary>('summary', fileQuery('summary', state)),
-      ask<Steps>('steps', fileQuery('steps', state)),
+      ask<Summary>('summary', fileQuery('summary', unfiltered(state))),
+      ask<Steps>('steps', fileQuery('steps', unfiltered(state))),
     ]);
 
     this.bounds = { from: 0, to: Math.max(summary.data.duration_ns, 1) };
+    this.steps = steps.data.steps;
     this.fitted = fitToSteps(steps.data.steps, this.bounds);
     const answer = await this.askTile(state);
     if (turn === this.turn) this.showTile(answer);
     this.showDetail();
-    return h('div', {}, this.legend, this.status, h('div', { class: 'blocks-frame' }, this.canvas, this.overlay), this.detail);
+    return h('div', {}, this.legend, this.status, h('div', { class: 'blocks-frame' }, this.canvas, this.overlay), this.detail, this.largest);
   }
 
   private range(): Range {
@@ -169,14 +188,17 @@ export class BlocksView {
   private showTile(answer: Answer<Tile>): void {
     const { state } = this.store;
     const tile = answer.data;
+    this.command = answer.command;
     const layout = state.layout === 'address' ? addressLayout(tile) : stackedLayout(tile, this.columns());
     const em = 0.92 * parseFloat(getComputedStyle(document.documentElement).fontSize);
 
     this.hovered = -1;
+    this.place = null; // numbers of blocks are those of a tile
+    this.largest.replaceChildren(largestBlocks(tile, (ns) => this.momentText(ns), (block) => this.choose(block, (tile.from_ns + tile.to_ns) / 2)));
     this.tools.replaceChildren(toolbar([answer.command], { csv: () => tileCsv(tile), json: () => JSON.stringify(tile, null, 2), saves: saveButtons(this.picture()) }));
     this.remark.replaceChildren(...this.sentences(tile));
-    this.legend.replaceChildren(...categoryLegend(new Set(tile.list.category)));
-    this.show({ tile, layout, range: this.range(), search: state.search, hasTimes: hasTimes(tile.health), width: 0, height: 0, em });
+    this.legend.replaceChildren(...(isUniform(tile) ? [h('span', {}, 'Each function that requests memory has its own colour.')] : categoryLegend(new Set(tile.list.category))));
+    this.show({ tile, layout, range: this.range(), search: state.search, hasTimes: hasTimes(tile.health), width: 0, height: 0, em, steps: this.steps });
   }
 
   private sentences(tile: Tile): Node[] {
@@ -186,7 +208,7 @@ export class BlocksView {
 
     if (tile.rest.blocks > 0)
       list.push(`${formatCount(tile.rest.blocks)} small or short blocks of ${formatCount(tile.blocks)} are ${where}; zoom in to see them.`);
-    this.canvas.hidden = tile.blocks === 0;
+    this.canvas.hidden = this.status.hidden = this.largest.hidden = tile.blocks === 0;
     const empty = tile.blocks === 0 ? nothing('No block was live in this part of the run.') : null;
     return [remarks(list), empty].filter((node) => node !== null);
   }
@@ -242,28 +264,49 @@ export class BlocksView {
     const name = blockName(tile, block);
 
     return `${name === '' ? '' : `${name}: `}${formatBytes(bytes[block] ?? 0)}, ${kind}${module ? ` of ${module}` : ''}` +
-      `${line && line !== name ? `, at ${line}` : ''}, from ${this.momentText(begin_ns[block] ?? 0)}, ${freed[block] ? `for ${life}` : 'not freed'}`;
+      `${line && line !== name ? `, at ${line}` : ''}, from ${this.momentText(begin_ns[block] ?? 0)}, ${freed[block] ? `for ${life}` : 'not freed by the end of the part shown'}`;
   }
 
   private hover(event: MouseEvent): void {
     if (!this.view) return;
     const block = blockAt(this.view, event.offsetX, event.offsetY);
 
-    if (block === this.hovered) return;
+    this.place = block < 0 ? null : { block, time: timeAt(this.view, event.offsetX) };
+    this.point(block);
+  }
+
+  /* Names it, in the picture and for screen readers. */
+  private point(block: number): void {
+    if (!this.view || block === this.hovered) return;
     this.hovered = block;
     this.status.textContent = block < 0 ? hint : this.describe(this.view.tile, block);
     this.drawOverlay();
   }
 
-  private choose(event: MouseEvent): void {
-    if (!this.view) return;
-    const block = blockAt(this.view, event.offsetX, event.offsetY);
+  /* @time  at which its neighbours are shown */
+  private choose(block: number, time: number): void {
+    if (!this.view || block < 0) return;
     const { address, begin_ns, end_ns, pid } = this.view.tile.list;
-
-    if (block < 0) return;
     const last = Math.max((end_ns[block] ?? 0) - 1, begin_ns[block] ?? 0);
-    const at = Math.min(Math.max(timeAt(this.view, event.offsetX), begin_ns[block] ?? 0), last);
+    const at = Math.round(Math.min(Math.max(time, begin_ns[block] ?? 0), last));
+
     this.store.update({ block: `${hex(address[block] ?? 0)}@${timeOption(at)}@${pid[block]}` });
+  }
+
+  private walk(direction: Direction): void {
+    if (!this.view) return;
+    const next = step(this.view.layout, this.view.range, this.place, direction);
+
+    if (!next) return;
+    this.place = next;
+    this.point(next.block);
+  }
+
+  /* Closes the chosen block. */
+  private leave(): void {
+    this.place = null;
+    this.point(-1);
+    this.store.update({ block: '' });
   }
 
   private listen(): void {
@@ -281,7 +324,7 @@ export class BlocksView {
 
     this.dragFrom = null;
     if (!this.view || from === null) return;
-    if (Math.abs(event.offsetX - from) < dragMinPx) return this.choose(event);
+    if (Math.abs(event.offsetX - from) < dragMinPx) return this.choose(blockAt(this.view, event.offsetX, event.offsetY), timeAt(this.view, event.offsetX));
     const [a, b] = [timeAt(this.view, from), timeAt(this.view, event.offsetX)];
     this.setRange({ from: Math.min(a, b), to: Math.max(a, b) });
   }
@@ -300,10 +343,14 @@ export class BlocksView {
     const middle = (range.from + range.to) / 2;
 
     if (event.ctrlKey || event.altKey || event.metaKey) return;
-    if (['+', '=', 'ArrowUp'].includes(event.key)) this.setRange(zoom(range, 1 / zoomStep, middle, this.bounds));
-    else if (['-', 'ArrowDown'].includes(event.key)) this.setRange(zoom(range, zoomStep, middle, this.bounds));
-    else if (['PageUp', 'ArrowLeft'].includes(event.key)) this.setRange(pan(range, -0.25, this.bounds));
-    else if (['PageDown', 'ArrowRight'].includes(event.key)) this.setRange(pan(range, 0.25, this.bounds));
+    const direction = directions[event.key];
+    if (direction) this.walk(direction);
+    else if (event.key === 'Enter' && this.place) this.choose(this.place.block, this.place.time);
+    else if (event.key === 'Escape') this.leave();
+    else if (['+', '='].includes(event.key)) this.setRange(zoom(range, 1 / zoomStep, middle, this.bounds));
+    else if (event.key === '-') this.setRange(zoom(range, zoomStep, middle, this.bounds));
+    else if (event.key === 'PageUp') this.setRange(pan(range, -0.25, this.bounds));
+    else if (event.key === 'PageDown') this.setRange(pan(range, 0.25, this.bounds));
     else if (event.key === '0') this.store.update({ from: null, to: null });
     else if (event.key === 'a') this.setRange(this.bounds);
     else return;

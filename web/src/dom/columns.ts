@@ -52,6 +52,11 @@ export function countColumn<Row>(title: string, get: Get<Row>): Column<Row> {
   return numeric(title, get, formatCount);
 }
 
+/* A name that is a number: of a process, a step, a rank. */
+export function numberColumn<Row>(title: string, get: Get<Row>): Column<Row> {
+  return numeric(title, get, String);
+}
+
 export function percentColumn<Row>(title: string, get: Get<Row>): Column<Row> {
   return numeric(title, get, formatPercent);
 }

@@ -48,3 +48,9 @@ export function select(
   list.addEventListener('change', () => action(list.value));
   return h('label', { class: 'field' }, h('span', {}, label), list);
 }
+
+/* The chosen value of select(). */
+export function setChoice(field: HTMLLabelElement, value: string): void {
+  const list = field.querySelector('select');
+  if (list) list.value = value;
+}

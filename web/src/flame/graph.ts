@@ -6,7 +6,7 @@
 import { h } from '../dom/element';
 import type { Picture } from '../dom/save';
 import { contains } from '../dom/sort';
-import { formatBytes, formatExact, formatPercent } from '../format/bytes';
+import { formatBytes, formatCount, formatExact, formatPercent } from '../format/bytes';
 import { inks } from '../theme/inks';
 import { beginCanvas, fitText, type Surface } from '../theme/surface';
 import { cellAt, cellBeside, flameCells, pathTo, type Cell, type FlameNode } from './cells';
@@ -21,12 +21,15 @@ export class FlameGraph {
   private cells: Cell[] = [];
   private path: FlameNode[];
   private current = -1;
+  private readonly amount: (n: number) => string;
 
   constructor(
     private readonly root: FlameNode,
     private readonly search: string,
     label: string,
+    unit: 'bytes' | 'calls' = 'bytes',
   ) {
+    this.amount = unit === 'bytes' ? formatBytes : (calls) => `${formatCount(calls)} calls`;
     this.path = [root];
     this.canvas.setAttribute('aria-label', `${label} Arrow keys move between its cells, Enter zooms in, Escape out.`);
     this.canvas.addEventListener('mousemove', (event) => this.point(event));
@@ -74,7 +77,7 @@ export class FlameGraph {
     this.current = index;
     if (node) {
       const share = formatPercent((100 * node.bytes) / Math.max(this.root.bytes, 1));
-      this.status.textContent = `${node.detail}: ${formatBytes(node.bytes)}, ${share} (${formatExact(node.bytes)})`;
+      this.status.textContent = `${node.detail}: ${this.amount(node.bytes)}, ${share}${this.amount === formatBytes ? ` (${formatExact(node.bytes)})` : ''}`;
     }
     this.draw();
   }
@@ -113,7 +116,7 @@ export class FlameGraph {
     surface.setAlpha(this.search !== '' && !contains(node.detail, this.search) ? 0.25 : 1);
     surface.rect(x, y, Math.max(w - 1, 0.5), row - 1, node.part ?? inks.grid);
     if (w <= textRoomPx) return;
-    const text = fitText(surface, `${node.name} ${formatBytes(node.bytes)}`, 0.5 * row, w - 8);
+    const text = fitText(surface, `${node.name} ${this.amount(node.bytes)}`, 0.5 * row, w - 8);
     surface.text(x + 4, y + row / 2, text, { px: 0.5 * row, halo: node.part !== null });
   }
 

@@ -66,6 +66,17 @@ export function parseTimeOption(text: string): number | null {
   return match ? Number(match[1]) : null;
 }
 
+const units: Record<string, number> = { ns: 1, us, ms, s: second, min: 60 * second, h: 3600 * second };
+
+/* "1.5s", "20 ms", "1 min 36.36 s" -> ns; null: no time */
+export function parseTime(text: string): number | null {
+  const parts = [...text.matchAll(/\s*(\d+(?:\.\d+)?)\s*(ns|us|ms|s|min|h)(?![a-z])/g)];
+
+  if (parts.length === 0 || parts.map(([part]) => part).join('') !== text.trimEnd()) return null;
+  const ns = parts.reduce((sum, [, number, unit]) => sum + Number(number) * (units[unit ?? ''] ?? 0), 0);
+  return ns <= Number.MAX_SAFE_INTEGER ? Math.round(ns) : null;
+}
+
 /* "2026-11-16 14:27:09 UTC" */
 export function formatDate(wallNs: number): string {
   return `${new Date(wallNs / 1e6).toISOString().slice(0, 19).replace('T', ' ')} UTC`;

@@ -3,57 +3,63 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 import type { Answer } from '../api/client';
-import type { Table } from '../api/types';
+import type { ComparedInstants, Table } from '../api/types';
 import { bytesColumn, changeColumn } from '../dom/columns';
 import { h } from '../dom/element';
 import { nothing } from '../dom/notice';
 import { DataTable } from '../dom/table';
-import { toolbar } from '../dom/toolbar';
-import { formatChange, formatExact } from '../format/bytes';
-import { difference, type Change } from './difference';
-import { instantHeading } from './frame';
+import { formatBytes, formatChange, formatCount, formatExact } from '../format/bytes';
+import { comparedChanges, difference, type Change } from './difference';
+import { instantHeading, panel } from './frame';
 import { keyChooser, keyColumn } from './table-panel';
 
 export function noDifference(): HTMLElement {
-  return nothing('Choose a second moment: Shift-click in the timeline, or press b to keep the chosen one and then choose another.');
+  return nothing('Choose a second moment: Shift-click in the timeline, write it above after “compared with”, or press b to keep the chosen one and then choose another.');
 }
 
 /* "+51.8 MiB compared with 6.5 MiB live in 78 blocks at 1 min 48 s (end)" */
-function heading(before: Table, after: Table): HTMLElement {
-  const change = after.bytes - before.bytes;
-  const text = change === 0 ? 'no change in total' : formatChange(change);
+function heading(change: number, before: Table): HTMLElement {
   const line = instantHeading(before);
 
-  line.prepend(h('strong', { title: formatExact(change) }, text), ' compared with ');
+  line.prepend(h('strong', { title: formatExact(change) }, change === 0 ? 'no change in total' : formatChange(change)), ' compared with ');
   return line;
 }
 
-export function differencePanel(
-  before: Answer<Table>,
-  after: Answer<Table>,
-  search: string,
-  chosen: (keys: string[]) => void,
-): HTMLElement {
-  const changes = difference(before.data, after.data);
-  const table = new DataTable<Change>({
-    caption: `Change by ${after.data.by.join(', ')}`,
+function changesTable(changes: readonly Change[], keys: readonly string[], search: string): DataTable<Change> {
+  return new DataTable<Change>({
+    caption: `Change by ${keys.join(', ')}`,
     columns: [
       changeColumn('change', (row) => row.change),
       bytesColumn('before', (row) => row.before),
       bytesColumn('after', (row) => row.after),
-      ...after.data.by.map((key) => keyColumn<Change>(key, (row) => row.names[key] ?? null)),
+      ...keys.map((key) => keyColumn<Change>(key, (row) => row.names[key] ?? null)),
     ],
     rows: changes,
     search,
   });
-  const json = () => JSON.stringify({ before: before.data, after: after.data, changes }, null, 2);
+}
 
-  return h(
-    'div',
-    { class: 'panel' },
-    toolbar([before.command, after.command], { csv: () => table.csv(), json }),
-    heading(before.data, after.data),
-    keyChooser(after.data.by, chosen),
-    table.element,
-  );
+function restSentence({ view: { rest } }: ComparedInstants): HTMLElement | null {
+  const [before, after] = rest?.runs?.map(({ bytes }) => bytes ?? 0) ?? [];
+
+  if (!rest || rest.entries === 0) return null;
+  return h('p', { class: 'more' }, `${formatCount(rest.entries)} more groups: ${formatBytes(before ?? 0)} before, ${formatBytes(after ?? 0)} after`);
+}
+
+/* @before  for the heading: the earlier-named moment */
+export function differencePanel(answer: Answer<ComparedInstants>, before: Table, search: string, chosen: (keys: string[]) => void): HTMLElement {
+  const { instants, view } = answer.data;
+  const keys = view.by ?? [];
+  const table = changesTable(comparedChanges(answer.data), keys, search);
+  const change = (instants[1]?.bytes ?? 0) - (instants[0]?.bytes ?? 0);
+
+  return panel([answer], { csv: () => table.csv() }, heading(change, before), keyChooser(keys, chosen), table.element, restSentence(answer.data));
+}
+
+/* For an exported page. */
+export function tablesPanel(before: Answer<Table>, after: Answer<Table>, search: string, chosen: (keys: string[]) => void): HTMLElement {
+  const keys = after.data.by;
+  const table = changesTable(difference(before.data, after.data), keys, search);
+
+  return panel([before, after], { csv: () => table.csv() }, heading(after.data.bytes - before.data.bytes, before.data), keyChooser(keys, chosen), table.element);
 }

@@ -1,8 +1,9 @@
-/* What changed between two moments, group by group.
+/* What changed between two moments, group by group: as `memledger compare` prints it, or from the two
+ * tables that an exported page has instead.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-import type { Group, Table } from '../api/types';
+import type { ComparedInstants, Group, Table } from '../api/types';
 
 export interface Change {
   names: Record<string, string | null>; // by key
@@ -40,4 +41,17 @@ export function difference(before: Table, after: Table): Change[] {
   return [...found.values()]
     .filter((entry) => entry.change !== 0)
     .sort((a, b) => Math.abs(b.change) - Math.abs(a.change));
+}
+
+/* The entries of a comparison of two instants. The command begins with the largest changes. */
+export function comparedChanges({ view }: ComparedInstants): Change[] {
+  const keys = view.by ?? [];
+
+  return view.entries
+    .map((entry) => {
+      const [before, after] = entry.runs.map(({ bytes }) => bytes ?? 0);
+      const names = Object.fromEntries(keys.map((key) => [key, entry[key] === null ? null : String(entry[key])]));
+      return { names, before: before ?? 0, after: after ?? 0, change: (after ?? 0) - (before ?? 0) };
+    })
+    .filter(({ change }) => change !== 0);
 }

@@ -30,9 +30,11 @@ export function instantHeading(data: Instant): HTMLElement {
   return h('p', { class: 'heading' }, size, ` live in ${blocks} at `, when, instantName(data.instant));
 }
 
-export function panel(answer: Answer<unknown>, copies: Copies, ...content: (Node | null)[]): HTMLElement {
-  const json = () => JSON.stringify(answer.data, null, 2);
-  const body = h('div', { class: 'panel' }, toolbar([answer.command], { json, ...copies }));
+/* @answers  what the content was made of, at least one */
+export function panel(answers: readonly Answer<unknown>[], copies: Copies, ...content: (Node | null)[]): HTMLElement {
+  const data = answers.length === 1 ? answers[0]?.data : answers.map((answer) => answer.data);
+  const json = () => JSON.stringify(data, null, 2);
+  const body = h('div', { class: 'panel' }, toolbar(answers.map(({ command }) => command), { json, ...copies }));
 
   body.append(...content.filter((node) => node !== null));
   return body;

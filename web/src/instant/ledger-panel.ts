@@ -9,12 +9,18 @@ import { h } from '../dom/element';
 import { DataTable } from '../dom/table';
 import { formatBytes, formatExact } from '../format/bytes';
 import { formatDuration } from '../format/time';
+import { categories, words } from '../theme/categories';
 import { panel } from './frame';
 
 interface Line {
   name: string;
   level: number;
   bytes: number | null; // null: unknown
+}
+
+/* Categories are among the entries. */
+function entryName(name: string): string {
+  return categories.some((category) => category.name === name) ? words(name) : name;
 }
 
 function linesOf(entries: readonly LedgerEntry[], level: number): Line[] {
@@ -45,7 +51,7 @@ function deviceTable(device: LedgerDevice, search: string): DataTable<Line> {
   return new DataTable<Line>({
     caption: `Ledger of ${device.device}`,
     columns: [
-      { ...textColumn<Line>('entry', (line) => line.name), text: (line) => '\u2003'.repeat(line.level) + line.name },
+      { ...textColumn<Line>('entry', (line) => line.name), text: (line) => '\u2003'.repeat(line.level) + entryName(line.name) },
       { ...bytes, text: (line) => (line.bytes === null ? '?' : bytes.text(line)) },
       percentColumn('share', percent),
     ],
@@ -59,5 +65,5 @@ export function ledgerPanel(answer: Answer<Ledger>, search: string): HTMLElement
   const tables = answer.data.devices.map((device) => deviceTable(device, search));
   const parts = answer.data.devices.flatMap((device, i) => [deviceHeading(device), tables[i]?.element ?? null]);
 
-  return panel(answer, { csv: () => tables.map((table) => table.csv()).join('\n') }, ...parts);
+  return panel([answer], { csv: () => tables.map((table) => table.csv()).join('\n') }, ...parts);
 }

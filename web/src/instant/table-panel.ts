@@ -9,10 +9,13 @@ import { h } from '../dom/element';
 import { DataTable } from '../dom/table';
 import { formatBytes, formatCount } from '../format/bytes';
 import { groupKeys } from '../state/state';
+import { words } from '../theme/categories';
 import { panel } from './frame';
 
+/* Categories are copied as the command prints them. */
 export function keyColumn<Row>(key: string, get: (row: Row) => string | null): Column<Row> {
-  return textColumn(key, get, `(no ${key})`);
+  const column = textColumn(key, get, `(no ${key})`);
+  return key === 'category' ? { ...column, text: (row) => words(get(row) ?? column.text(row)) } : column;
 }
 
 /* The keys in the order in which they were chosen. */
@@ -53,5 +56,5 @@ export function tablePanel(answer: Answer<Table>, search: string, chosen: (keys:
     search,
   });
 
-  return panel(answer, { csv: () => table.csv() }, keyChooser(by, chosen), table.element, restSentence(answer.data));
+  return panel([answer], { csv: () => table.csv() }, keyChooser(by, chosen), table.element, restSentence(answer.data));
 }

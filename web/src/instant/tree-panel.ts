@@ -3,14 +3,15 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 import type { Answer } from '../api/client';
-import type { ByCategory, Tree } from '../api/types';
+import type { ByCategory, Calls, Tree } from '../api/types';
 import { bytesColumn, partColumn, percentColumn, textColumn, type Column } from '../dom/columns';
 import { button, h } from '../dom/element';
-import { nothing } from '../dom/notice';
+import { nothing, remarks } from '../dom/notice';
 import { toCsv } from '../format/csv';
 import { categories, categoryNumber, words } from '../theme/categories';
 import { partInk } from '../theme/inks';
 import { colour } from '../theme/theme';
+import { callTree } from './call-tree';
 import { panel } from './frame';
 import { openAtFirst, searchModules, visibleRows, wholeTree, type ModuleNode, type VisibleRow } from './modules';
 
@@ -27,7 +28,7 @@ function columnsOf(tree: Tree): Column<ModuleNode>[] {
   return [
     bytesColumn('total', ({ row }) => row.bytes),
     percentColumn('share', ({ row }) => row.percent),
-    partColumn('own', 'without submodules', ({ row }) => row.own_bytes),
+    partColumn('own', 'without those below it', ({ row }) => row.own_bytes),
     ...shownCategories(tree.by_category).map((name) =>
       partColumn<ModuleNode>(titles.get(name) ?? name, words(name), ({ row }) => row.by_category[name] ?? 0),
     ),
@@ -55,9 +56,11 @@ class TreeGrid {
   private readonly open: Set<string>;
   private rows: VisibleRow[] = [];
 
+  /* @kind  what a row is: a module or a call */
   constructor(
     private readonly tree: Tree,
     search: string,
+    private readonly kind: string,
   ) {
     const all = [wholeTree(tree)];
 
@@ -67,14 +70,14 @@ class TreeGrid {
     this.element = h(
       'div',
       { class: 'table-frame' },
-      h('table', { role: 'treegrid' }, h('caption', {}, 'Memory by module'), h('thead', {}, this.head()), this.body),
+      h('table', { role: 'treegrid' }, h('caption', {}, `Memory by ${kind}`), h('thead', {}, this.head()), this.body),
     );
     this.body.addEventListener('keydown', (event) => this.key(event));
     this.render();
   }
 
   csv(): string {
-    const path = textColumn<ModuleNode>('module', ({ row, name }) => row.module ?? name);
+    const path = textColumn<ModuleNode>(this.kind, ({ row, name }) => row.module ?? name);
     const kind = textColumn<ModuleNode>('class', ({ row }) => row.class);
     const columns = [path, kind, ...this.columns];
     return toCsv(columns.map((c) => c.hint ?? c.title), this.rows.map(({ node }) => columns.map((c) => c.value(node))));
@@ -90,7 +93,7 @@ class TreeGrid {
 
   private head(): HTMLElement {
     const cells = this.columns.map((column) => h('th', { scope: 'col', class: 'number', title: column.hint ?? null }, column.title));
-    return h('tr', {}, h('th', { scope: 'col' }, 'module'), h('th', { scope: 'col' }, 'composition'), ...cells);
+    return h('tr', {}, h('th', { scope: 'col' }, this.kind), h('th', { scope: 'col' }, Object.keys(this.tree.by_category).length > 0 ? 'composition' : 'size'), ...cells);
   }
 
   private render(focus?: string): void {
@@ -173,8 +176,15 @@ class TreeGrid {
 export function treePanel(answer: Answer<Tree>, search: string): HTMLElement {
   const tree = answer.data;
 
-  if (tree.rows.length === 0) return panel(answer, {}, nothing('Nothing was live at this moment.'));
-  const grid = new TreeGrid(tree, search);
-  const remark = tree.from_scopes ? nothing('The trace has no modules; these are its scopes.') : null;
-  return panel(answer, { csv: () => grid.csv() }, remark, grid.element);
+  if (tree.rows.length === 0) return panel([answer], {}, nothing('Nothing was live at this moment.'));
+  const grid = new TreeGrid(tree, search, 'module');
+  const remark = tree.from_scopes ? remarks(['The trace has no modules; these are its scopes.']) : null;
+  return panel([answer], { csv: () => grid.csv() }, remark, grid.element);
+}
+
+/* For a trace without modules. */
+export function callTreePanel(answer: Answer<Calls>, search: string): HTMLElement {
+  const grid = new TreeGrid(callTree(answer.data), search, 'call');
+  const remark = remarks(['The trace has no modules; these are the calls that requested its memory.']);
+  return panel([answer], { csv: () => grid.csv() }, remark, grid.element);
 }

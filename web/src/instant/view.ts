@@ -4,20 +4,25 @@
  */
 import { ApiError, ask, type Answer } from '../api/client';
 import { fileQuery, filtersIgnored } from '../api/filters';
-import type { Ledger, Table, Tree } from '../api/types';
+import { excerptOfPage } from '../api/embedded';
+import type { Calls, ComparedInstants, Events, Ledger, Table, Tree } from '../api/types';
 import { h } from '../dom/element';
 import { Latest } from '../dom/latest';
 import { remarks } from '../dom/notice';
 import { Tabs } from '../dom/tabs';
-import type { Panel, State } from '../state/state';
+import { timeOption } from '../format/time';
+import { initialState, type Panel, type State } from '../state/state';
 import type { Store } from '../state/store';
-import { differencePanel, noDifference } from './difference-panel';
-import { instantHeading } from './frame';
+import { differencePanel, noDifference, tablesPanel } from './difference-panel';
+import { hasTimes, instantHeading } from './frame';
+import { momentField } from './moment-field';
 import type { Moments } from './moments';
-import { iciclePanel } from './icicle-panel';
+import { hasModules } from './call-tree';
+import { eventsPanel } from './events-panel';
+import { callIciclePanel, iciclePanel } from './icicle-panel';
 import { ledgerPanel } from './ledger-panel';
 import { tablePanel } from './table-panel';
-import { treePanel } from './tree-panel';
+import { callTreePanel, treePanel } from './tree-panel';
 
 const tabs: readonly { name: Panel; text: string }[] = [
   { name: 'tree', text: 'Tree' },
@@ -25,10 +30,13 @@ const tabs: readonly { name: Panel; text: string }[] = [
   { name: 'icicle', text: 'Icicle' },
   { name: 'ledger', text: 'Ledger' },
   { name: 'difference', text: 'Difference' },
+  { name: 'events', text: 'Events' },
 ];
 
 const groupsShown = '1000';
 const groupsAll = '1000000';
+const eventsShown = '200';
+const callKeys = ['function', 'file'];
 
 function askTree(state: State, at: string) {
   return ask<Tree>('tree', fileQuery('tree', state, [['at', at], ['min', '0']]));
@@ -36,6 +44,33 @@ function askTree(state: State, at: string) {
 
 function askTable(state: State, at: string, top: string) {
   return ask<Table>('table', fileQuery('table', state, [['at', at], ['by', state.keys.join(',')], ['top', top]]));
+}
+
+/* Small calls are folded: they are no pixel wide. */
+function askCalls(state: State, at: string) {
+  return ask<Calls>('tree', fileQuery('tree', state, [['at', at], ['of', 'peak'], ['min', '0.05'], ['by', 'callees']]));
+}
+
+/* The calls, if the trace has no modules but stacks. */
+async function callsInstead(state: State, tree: Tree): Promise<Answer<Calls> | null> {
+  if (hasModules(tree) || tree.bytes === 0) return null;
+  return askCalls(state, state.at).catch(() => null);
+}
+
+/* The picture is worth showing without them. */
+function askLines(state: State): Promise<Answer<Table> | null> {
+  const keys = { ...state, keys: ['module', 'category', 'line'] };
+  return askTable(keys, state.at, groupsAll).catch(() => null);
+}
+
+/* The filters are those of tables. */
+function askDifference(state: State): Promise<Answer<ComparedInstants>> {
+  const options = [['at', `${state.base},${state.at}`], ['by', state.keys.join(',')], ['top', groupsShown]] as const;
+  return ask<ComparedInstants>('compare', fileQuery('table', state, options));
+}
+
+function askEvents(state: State, atNs: number): Promise<Answer<Events>> {
+  return ask<Events>('events', fileQuery('events', state, [['from', timeOption(atNs)], ['limit', eventsShown]]));
 }
 
 /* A trace without GPU memory has only the ledger of the host, which the command shows if asked for. */
@@ -66,9 +101,18 @@ export class InstantView {
     this.element = h(
       'section',
       { class: 'instant', 'aria-label': 'The chosen moment' },
-      h('div', { class: 'instant-head' }, this.tabs.element, this.heading),
+      h('div', { class: 'instant-head' }, this.tabs.element, this.heading,
+        h('div', { class: 'moments' }, momentField(store, 'at', 'Moment'), momentField(store, 'base', 'compared with'))),
       this.content,
     );
+  }
+
+  /* For the key that goes to a moment by its name. */
+  nameMoment(): void {
+    const field = this.element.querySelector<HTMLInputElement>('[name=at]');
+
+    field?.focus();
+    field?.select();
   }
 
   show(): void {
@@ -102,16 +146,57 @@ export class InstantView {
 
     switch (state.panel) {
       case 'tree':
-        return treePanel(await askTree(state, at), search);
+        return this.treeOf(state);
       case 'table':
-        return tablePanel(await askTable(state, at, groupsShown), search, choose);
+        return tablePanel(await askTable({ ...state, keys: await this.keysOf(state) }, at, groupsShown), search, choose);
       case 'icicle':
-        return iciclePanel(await askTree(state, at), search);
+        return this.icicleOf(state);
       case 'ledger':
-        return ledgerPanel(await askLedger(state, at), search);
+        return ledgerPanel(await askLedger(state, await this.timeOf(state)), search);
       case 'difference':
-        if (base === '') return noDifference();
-        return differencePanel(await askTable(state, base, groupsAll), await askTable(state, at, groupsAll), search, choose);
+        return base === '' ? noDifference() : this.differenceOf(state, choose);
+      case 'events':
+        return this.eventsOf(state);
     }
+  }
+
+  /* By default a trace without modules is grouped by the functions that requested its memory. */
+  private async keysOf(state: State): Promise<string[]> {
+    if (state.keys.join() !== initialState.keys.join()) return state.keys;
+    const { data } = await askTree(state, state.at);
+    return (await callsInstead(state, data)) ? callKeys : state.keys;
+  }
+
+  private async treeOf(state: State): Promise<HTMLElement> {
+    const tree = await askTree(state, state.at);
+    const calls = await callsInstead(state, tree.data);
+
+    return calls ? callTreePanel(calls, state.search) : treePanel(tree, state.search);
+  }
+
+  private async icicleOf(state: State): Promise<HTMLElement> {
+    const tree = await askTree(state, state.at);
+    const calls = await callsInstead(state, tree.data);
+
+    return calls ? callIciclePanel(calls, state.search) : iciclePanel(tree, await askLines(state), state.search);
+  }
+
+  /* An exported page has the tables of its moments, and no comparison of them. */
+  private async differenceOf(state: State, choose: (keys: string[]) => void): Promise<HTMLElement> {
+    const { at, base, search } = state;
+
+    if (await excerptOfPage()) return tablesPanel(await askTable(state, base, groupsAll), await askTable(state, at, groupsAll), search, choose);
+    const [compared, before] = await Promise.all([askDifference(state), askTable({ ...state, keys: ['category'] }, base, groupsShown)]);
+    return differencePanel(compared, before.data, search, choose);
+  }
+
+  private async eventsOf(state: State): Promise<HTMLElement> {
+    const { data } = await askTree(state, state.at);
+    return eventsPanel(await askEvents(state, data.at_ns), state.search, hasTimes(data.health));
+  }
+
+  /* The peak of a ledger is that of the driver's figure; here it is the moment of the other panels. */
+  private async timeOf(state: State): Promise<string> {
+    return state.at === 'peak' && !(await excerptOfPage()) ? timeOption((await askTree(state, state.at)).data.at_ns) : state.at;
   }
 }

@@ -2,17 +2,19 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-import { parseTimeOption } from '../format/time';
+import { parseTime, parseTimeOption, timeOption } from '../format/time';
 
-export const views = ['timeline', 'blocks', 'stacks', 'summary', 'processes', 'steps', 'leaks', 'oom', 'compare'] as const;
-export const bandKeys = ['category', 'module', 'device'] as const;
-export const panels = ['tree', 'table', 'icicle', 'ledger', 'difference'] as const;
+export const views = ['timeline', 'blocks', 'stacks', 'summary', 'processes', 'steps', 'leaks', 'oom', 'compare', 'ranks'] as const;
+export const bandKeys = ['category', 'module', 'device', 'process'] as const;
+export const panels = ['tree', 'table', 'icicle', 'ledger', 'difference', 'events'] as const;
 export const groupKeys = [
-  'module', 'category', 'label', 'scope', 'class', 'phase', 'thread', 'stack', 'line', 'device', 'space', 'process',
+  'module', 'category', 'label', 'scope', 'class', 'phase', 'thread', 'stack', 'function', 'file', 'library', 'line', 'device', 'space', 'process',
 ] as const;
 
+export const depthMax = 12;
 export const layouts = ['stacked', 'address', 'segments'] as const;
-export const stackSums = ['at', 'end', 'temporary'] as const;
+export const stackSums = ['peak', 'leaked', 'allocated', 'temporary', 'calls'] as const;
+export const callOrders = ['callees', 'callers'] as const;
 export const comparisons = ['entry', 'step', 'phase'] as const;
 
 export type View = (typeof views)[number];
@@ -20,15 +22,17 @@ export type BandKey = (typeof bandKeys)[number];
 export type Panel = (typeof panels)[number];
 export type BlockLayout = (typeof layouts)[number];
 export type StackSum = (typeof stackSums)[number];
+export type CallOrder = (typeof callOrders)[number];
 export type Comparison = (typeof comparisons)[number];
 
 export interface State {
   view: View;
   file: number;
-  other: number | null; // the file to compare with
+  other: number | 'all' | null; // the file to compare with; null: the next one
   each: Comparison; // entries at the moment, or the peaks of steps or phases
   salvage: boolean; // skip damaged blocks
   by: BandKey;
+  depth: number | null; // of modules in the timeline; null: as fits
   from: number | null; // of the timeline, in ns; null: fitted to the steps
   to: number | null;
   at: string; // as for --at
@@ -37,7 +41,8 @@ export interface State {
   keys: string[]; // of the table
   layout: BlockLayout;
   block: string; // the chosen block: address, moment, process
-  sum: StackSum; // stacks: live at the chosen moment, at the end, or freed quickly
+  sum: StackSum; // of stacks, as for --of; peak: at the chosen moment
+  calls: CallOrder; // of stacks, as for tree --by
   device: string;
   process: string;
   search: string;
@@ -50,6 +55,7 @@ export const initialState: State = {
   each: 'entry',
   salvage: false,
   by: 'category',
+  depth: null,
   from: null,
   to: null,
   at: 'peak',
@@ -58,7 +64,8 @@ export const initialState: State = {
   keys: ['module', 'category'],
   layout: 'stacked',
   block: '',
-  sum: 'at',
+  sum: 'peak',
+  calls: 'callees',
   device: '',
   process: '',
   search: '',
@@ -75,6 +82,15 @@ function whole(text: string | null): number | null {
 /* Instants that --at accepts; anything else in an address is ignored. */
 export function isInstant(text: string): boolean {
   return /^(peak|end|oom(:\d{1,9})?|step:\d{1,12}(:end)?)$/.test(text) || parseTimeOption(text) !== null;
+}
+
+/* What a person types, as for --at: "peak", "step 3", "step:3:end", "1.5s"; null: no moment. */
+export function parseMoment(text: string): string | null {
+  const words = text.trim().toLowerCase().replace(/^(step|oom) ?:? ?(?=\d)/, '$1:');
+  const ns = parseTime(words);
+
+  if (ns !== null) return timeOption(ns);
+  return isInstant(words) ? words : null;
 }
 
 /* "0x7f00@12ns@4000": an address, a moment and a process */
@@ -97,6 +113,11 @@ function keysOf(text: string | null): string[] {
   return ordered.length > 0 ? [...new Set(ordered)] : initialState.keys;
 }
 
+function depthOf(text: string | null): number | null {
+  const depth = whole(text);
+  return depth !== null && depth >= 1 && depth <= depthMax ? depth : null;
+}
+
 function span(from: number | null, to: number | null): Pick<State, 'from' | 'to'> {
   return from !== null && to !== null && from < to ? { from, to } : { from: null, to: null };
 }
@@ -107,10 +128,11 @@ export function parseState(hash: string): State {
   return {
     view: among(views, q.get('view'), initialState.view),
     file: whole(q.get('file')) ?? initialState.file,
-    other: whole(q.get('other')),
+    other: q.get('other') === 'all' ? 'all' : whole(q.get('other')),
     each: among(comparisons, q.get('each'), initialState.each),
     salvage: q.get('salvage') === 'true',
     by: among(bandKeys, q.get('by'), initialState.by),
+    depth: depthOf(q.get('depth')),
     ...span(whole(q.get('from')), whole(q.get('to'))),
     at: instant(q.get('at'), initialState.at),
     base: instant(q.get('base'), initialState.base),
@@ -119,6 +141,7 @@ export function parseState(hash: string): State {
     layout: among(layouts, q.get('layout'), initialState.layout),
     block: isBlock(q.get('block') ?? '') ? (q.get('block') ?? '') : '',
     sum: among(stackSums, q.get('sum'), initialState.sum),
+    calls: among(callOrders, q.get('calls'), initialState.calls),
     device: q.get('device') ?? '',
     process: q.get('process') ?? '',
     search: q.get('search') ?? '',

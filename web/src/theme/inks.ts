@@ -66,3 +66,12 @@ const partHatches: readonly (readonly HatchLine[])[] = [
 export function partHatch(part: number): readonly HatchLine[] {
   return partHatches[part % partCount] as readonly HatchLine[];
 }
+
+const palest = 0.06;
+
+/* The opacity of a value between the lowest and the highest of all: differences of a few percent are visible.
+ * Zero is none. */
+export function shadeOf(value: number, least: number, most: number): number {
+  if (value === 0) return 0;
+  return most > least ? palest + ((1 - palest) * (value - least)) / (most - least) : 0.5;
+}

@@ -13,7 +13,7 @@ import { partFill } from '../theme/patterns';
 import { colour, isDark } from '../theme/theme';
 import { drawOverlay, overlayEm } from './overlay';
 import type { Range } from './range';
-import { resample } from './samples';
+import { resample, type Line } from './lines';
 import type { Layer } from './stack';
 import { byteIncrements, countIncrements, timeIncrements } from './ticks';
 
@@ -28,10 +28,13 @@ export interface ChartEvents {
 export interface ChartContent {
   plot: Plot;
   layers: Layer[];
-  samples: number[]; // indexes of the shown curves
+  lines: Line[];
+  shown: number[]; // indexes of the shown lines
 }
 
 const dragMinPx = 5;
+const axisEm = 6.4; // of the sizes on the left
+const rightPx = 14;
 const fontFamily = 'system-ui, sans-serif';
 
 function fontPx(): number {
@@ -53,7 +56,7 @@ export class Chart {
 
   show(content: ChartContent, range: Range): void {
     const signature = JSON.stringify([
-      content.layers.map((layer) => layer.band), content.samples, content.plot.has_times, content.plot.by, isDark(),
+      content.layers.map((layer) => layer.band), content.shown, content.plot.has_times, content.plot.by, isDark(),
     ]);
 
     this.content = content;
@@ -70,6 +73,11 @@ export class Chart {
   setMoments(moments: Moments): void {
     this.moments = moments;
     this.u?.redraw(false);
+  }
+
+  /* Columns for bands as wide as the place is now; uPlot hears of a new width only later. */
+  columns(): number {
+    return this.place.clientWidth - axisEm * fontPx() - rightPx;
   }
 
   /* Where the bands begin and how wide they are, in CSS pixels. */
@@ -101,19 +109,19 @@ export class Chart {
   /* The highest layer is drawn first, down to the axis, and lower ones over it. The last moment is
    * repeated at the end. */
   private data(): uPlot.AlignedData {
-    const { plot, layers, samples } = this.content as ChartContent;
+    const { plot, layers, lines, shown } = this.content as ChartContent;
     const times = [...plot.times_ns, plot.to_ns];
     const tops = [...layers].reverse().map((layer) => [...layer.tops, layer.tops[layer.tops.length - 1] ?? 0]);
-    const lines = samples.map((i) => {
-      const curve = plot.samples[i];
-      return curve ? resample(times, curve) : times.map(() => null);
+    const values = shown.map((i) => {
+      const line = lines[i];
+      return line ? resample(times, line) : times.map(() => null);
     });
 
-    return [times, ...tops, ...lines] as uPlot.AlignedData;
+    return [times, ...tops, ...values] as uPlot.AlignedData;
   }
 
   private series(): uPlot.Series[] {
-    const { layers, samples } = this.content as ChartContent;
+    const { layers, shown } = this.content as ChartContent;
     const paths = uPlot.paths.stepped?.({ align: 1 });
     const common = { points: { show: false }, ...(paths ? { paths } : {}) };
     const areas = [...layers].reverse().map((layer) => ({
@@ -121,7 +129,7 @@ export class Chart {
       width: 0,
       fill: (u: uPlot) => partFill(u.ctx, layer.band, uPlot.pxRatio),
     }));
-    const lines = samples.map((_, i) => ({
+    const lines = shown.map((_, i) => ({
       ...common,
       width: 1.5,
       stroke: colour(inks.text),
@@ -148,11 +156,11 @@ export class Chart {
         size: 2.4 * fontPx(),
         space: 8 * fontPx(),
         incrs: [...(hasTimes ? timeIncrements : countIncrements)],
-        values: (_u, splits, _axis, _space, step) => splits.map((v) => moment(v, step)),
+        values: (u, splits, _axis, _space, step) => splits.map((v) => (this.hasRoom(u, v, moment(v, step)) ? moment(v, step) : '')),
       },
       {
         ...common,
-        size: 6.4 * fontPx(),
+        size: axisEm * fontPx(),
         space: 3 * fontPx(),
         incrs: [...byteIncrements],
         values: (_u, splits) => splits.map(formatBytes),
@@ -160,10 +168,16 @@ export class Chart {
     ];
   }
 
+  /* Whether a text that is centred at this moment ends inside the picture. */
+  private hasRoom(u: uPlot, ns: number, text: string): boolean {
+    const halfPx = 0.3 * fontPx() * text.length;
+    return u.valToPos(ns, 'x') + halfPx <= u.bbox.width / uPlot.pxRatio + rightPx;
+  }
+
   private options(range: Range): uPlot.Options {
     return {
       ...this.size(),
-      padding: [overlayEm * fontPx(), 14, 0, 0],
+      padding: [overlayEm * fontPx(), rightPx, 0, 0],
       legend: { show: false },
       scales: {
         x: { time: false, auto: false, min: range.from, max: range.to },

@@ -5,7 +5,7 @@
 
 export type Action =
   | 'earlier' | 'later' | 'pan-left' | 'pan-right' | 'zoom-in' | 'zoom-out' | 'fit' | 'everything'
-  | 'peak' | 'end' | 'oom' | 'next-step' | 'previous-step' | 'set-base';
+  | 'peak' | 'end' | 'oom' | 'next-step' | 'previous-step' | 'set-base' | 'name-moment';
 
 interface Binding {
   keys: readonly string[]; // as in KeyboardEvent.key
@@ -27,6 +27,7 @@ export const bindings: readonly Binding[] = [
   { keys: ['o'], action: 'oom', help: 'go to the refused allocation' },
   { keys: ['n'], action: 'next-step', help: 'go to the peak of the next step' },
   { keys: ['N'], action: 'previous-step', help: 'go to the peak of the previous step' },
+  { keys: ['g'], action: 'name-moment', help: 'type a moment: step:12, 1.5s' },
   { keys: ['b'], action: 'set-base', help: 'compare with this moment from now on' },
 ];
 

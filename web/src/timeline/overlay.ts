@@ -4,10 +4,12 @@
  */
 import uPlot from 'uplot';
 import type { Mark } from '../api/types';
+import { formatBytes } from '../format/bytes';
+import { labelStride } from '../format/marks';
 import type { Moments } from '../instant/moments';
 import { inks } from '../theme/inks';
 import { colour } from '../theme/theme';
-import { labelStride, phaseSpans } from './phases';
+import { phaseSpans } from './phases';
 
 export const overlayEm = 2.9; // above the bands
 const stepRowEm = 1; // baseline, below the top
@@ -144,7 +146,7 @@ function drawRefusals(pen: Pen, marks: readonly Mark[]): void {
 
   pen.context.strokeStyle = colour(inks.red);
   pen.context.fillStyle = colour(inks.red);
-  namedLines(pen, visible(pen, marks, 'oom'), place, () => '✕ out of memory');
+  namedLines(pen, visible(pen, marks, 'oom'), place, (mark) => `✕ out of memory${mark.bytes ? `: ${formatBytes(mark.bytes)}` : ''}`);
 }
 
 function drawMoment(pen: Pen, ns: number | null, text: string, dash: number[]): void {

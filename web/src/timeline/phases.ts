@@ -18,10 +18,3 @@ export function phaseSpans(marks: readonly Mark[], endNs: number): PhaseSpan[] {
     .map((mark, i) => ({ name: mark.name ?? '', from: mark.time_ns, to: phases[i + 1]?.time_ns ?? endNs }))
     .filter((span) => span.name !== '');
 }
-
-/* Steps to label, so that labels of `labelPx` do not overlap: every 1st, 2nd, 5th, 10th, … */
-export function labelStride(stepPx: number, labelPx: number): number {
-  for (let power = 1; power < 1e9; power *= 10)
-    for (const stride of [power, 2 * power, 5 * power]) if (stride * stepPx >= labelPx) return stride;
-  return 1e9;
-}

@@ -9,7 +9,7 @@ import { formatMoment } from '../format/time';
 import { inks } from '../theme/inks';
 import { fitText, type Point, type Surface } from '../theme/surface';
 import type { ChartContent } from './chart';
-import { resample, sampleName } from './samples';
+import { resample } from './lines';
 import type { Layer } from './stack';
 import { byteIncrements, countIncrements, timeIncrements } from './ticks';
 
@@ -24,9 +24,9 @@ interface Scale {
   highest: number;
 }
 
-function scaleOf({ plot, layers, samples }: ChartContent): Scale {
+function scaleOf({ plot, layers, lines, shown }: ChartContent): Scale {
   const tops = layers.at(-1)?.tops ?? [];
-  const sampled = samples.flatMap((i) => plot.samples[i]?.used_bytes ?? []);
+  const sampled = shown.flatMap((i) => lines[i]?.bytes ?? []);
   const highest = [...tops, ...sampled].reduce<number>((most, bytes) => Math.max(most, bytes ?? 0), 1024) * 1.05;
   const perNs = (area.right - area.left) / Math.max(plot.to_ns - plot.from_ns, 1);
 
@@ -81,7 +81,7 @@ function drawSteps(surface: Surface, plot: Plot, scale: Scale): void {
   }
 }
 
-function drawLegend(surface: Surface, { plot, layers, samples }: ChartContent): void {
+function drawLegend(surface: Surface, { plot, layers, lines, shown }: ChartContent): void {
   const left = area.right + 16;
   const room = size.width - left - 24;
 
@@ -90,25 +90,25 @@ function drawLegend(surface: Surface, { plot, layers, samples }: ChartContent): 
     surface.rect(left, y - 7, 14, 14, layer.band);
     surface.text(left + 20, y, fitText(surface, `${layer.name} ${formatBytes(plot.bands[layer.band]?.peak_bytes ?? 0)}`, px, room), { px });
   }
-  for (const [i, sample] of samples.entries()) {
-    const curve = plot.samples[sample];
+  for (const [i, index] of shown.entries()) {
+    const line = lines[index];
     const y = area.top + 20 * (layers.length + i);
     surface.path([[left, y], [left + 14, y]], inks.text, dashes[i % 3] ?? []);
-    if (curve) surface.text(left + 20, y, fitText(surface, sampleName(curve), px, room), { px });
+    if (line) surface.text(left + 20, y, fitText(surface, line.name, px, room), { px });
   }
 }
 
 export function timelinePicture(content: ChartContent): Picture {
   const draw = (surface: Surface) => {
-    const { plot, layers, samples } = content;
+    const { plot, layers, lines, shown } = content;
     const scale = scaleOf(content);
 
     drawAxes(surface, plot, scale);
     drawSteps(surface, plot, scale);
     drawLayers(surface, plot, layers, scale);
-    for (const [i, sample] of samples.entries()) {
-      const curve = plot.samples[sample];
-      if (curve) surface.path(stairs(plot, resample(plot.times_ns, curve), scale), inks.text, dashes[i % 3] ?? []);
+    for (const [i, index] of shown.entries()) {
+      const line = lines[index];
+      if (line) surface.path(stairs(plot, resample(plot.times_ns, line), scale), inks.text, dashes[i % 3] ?? []);
     }
     drawLegend(surface, content);
   };

@@ -3,6 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
+import type { Plot } from '../api/types';
+
 export interface Range {
   from: number; // ns
   to: number;
@@ -48,14 +50,37 @@ interface Span {
   end_ns: number;
 }
 
+const lengthiest = 5; // times the longest other step
+
+/* The last step lasts until its process ends, which may take much longer than a step. */
+function endOf(steps: readonly Span[], last: Span): number {
+  const longest = steps.slice(0, -1).reduce((most, { begin_ns, end_ns }) => Math.max(most, end_ns - begin_ns), 0);
+  return longest > 0 ? Math.min(last.end_ns, last.begin_ns + lengthiest * longest) : last.end_ns;
+}
+
 /* All steps with a margin, so that imports before them do not take half of the picture. */
 export function fitToSteps(steps: readonly Span[], bounds: Range): Range {
   const first = steps[0];
   const last = steps[steps.length - 1];
 
   if (!first || !last || last.end_ns <= first.begin_ns) return bounds;
-  const margin = (last.end_ns - first.begin_ns) * 0.02;
+  const end = endOf(steps, last);
+  const margin = (end - first.begin_ns) * 0.02;
   const from = Math.max(first.begin_ns - margin, bounds.from);
-  const to = Math.min(last.end_ns + margin, bounds.to);
+  const to = Math.min(end + margin, bounds.to);
   return { from: Math.round(from), to: Math.round(to) };
+}
+
+/* Nearly the same from the marks of a picture, of which the last may be left out. A last mark with little
+ * behind it ends a step, another begins one. */
+export function fitToMarks(plot: Pick<Plot, 'marks' | 'marks_left_out'>, bounds: Range): Range {
+  const times = plot.marks.filter(({ kind }) => kind === 'step').map(({ time_ns }) => time_ns);
+  const [first, last] = [times[0], times[times.length - 1]];
+
+  if (first === undefined || last === undefined) return bounds;
+  const stepNs = (last - first) / Math.max(times.length - 1, 1);
+  const isEnd = plot.marks_left_out === 0 && times.length > 1 && bounds.to - last < stepNs / 2;
+  const begins = isEnd ? times.slice(0, -1) : times;
+  const end = isEnd ? last : bounds.to;
+  return fitToSteps(begins.map((begin_ns, i) => ({ begin_ns, end_ns: begins[i + 1] ?? end })), bounds);
 }

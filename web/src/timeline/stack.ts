@@ -24,7 +24,7 @@ function allBands(plot: Plot): number[] {
 function bandName(plot: Plot, index: number): string {
   const band = plot.bands[index];
 
-  if (band?.rest) return `other ${plot.by}s`;
+  if (band?.rest) return plot.by === 'category' ? 'other categories' : plot.by === 'process' ? 'other processes' : `other ${plot.by}s`;
   if (!band?.name) return `no ${plot.by}`;
   return plot.by === 'category' ? words(band.name) : band.name;
 }

@@ -20,7 +20,7 @@ export const timeIncrements: readonly number[] = [
 
 export const countIncrements: readonly number[] = decimalSteps(1, 1e15);
 
-/* Round numbers of B, KiB, MiB, … */
+/* Round numbers of B, KiB, MiB, …; not 500, whose double is no round number of the next unit. */
 export const byteIncrements: readonly number[] = [0, 10, 20, 30, 40, 50].flatMap((shift) =>
-  [1, 2, 5, 10, 20, 50, 100, 200, 500].map((n) => n * 2 ** shift),
+  [1, 2, 5, 10, 20, 50, 128, 256, 512].map((n) => n * 2 ** shift),
 );

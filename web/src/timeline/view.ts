@@ -3,10 +3,11 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 import { ask, type Answer } from '../api/client';
-import { fileQuery, filtersIgnored } from '../api/filters';
+import { fileQuery, filtersIgnored, unfiltered } from '../api/filters';
 import type { Plot, Step, Steps } from '../api/types';
 import { h } from '../dom/element';
 import { failure, nothing, remarks } from '../dom/notice';
+import { Pace } from '../dom/pace';
 import { formatCount } from '../format/bytes';
 import { formatMoment, timeOption } from '../format/time';
 import type { Moments } from '../instant/moments';
@@ -18,11 +19,11 @@ import { Controls } from './controls';
 import { actionOf, neighbourStep, type Action } from './keys';
 import { Legend } from './legend';
 import { Minimap } from './minimap';
-import { clampRange, fitToSteps, pan, reveal, zoom, type Range } from './range';
-import { resample } from './samples';
+import { clampRange, fitToMarks, fitToSteps, pan, reveal, zoom, type Range } from './range';
+import { linesOf, resample } from './lines';
 import { stackBands } from './stack';
 
-const detailDelayMs = 120; // after the last zoom
+const detailPauseMs = 120; // between two questions while zooming
 const instantDelayMs = 180; // after the last arrow key
 const zoomStep = 1.5;
 const [widthMin, widthMax] = [300, 4000]; // of --width
@@ -39,10 +40,11 @@ export class TimelineView {
   private overview: Answer<Plot> | null = null; // of the whole run
   private detail: Answer<Plot> | null = null;
   private steps: Step[] = [];
-  private samples: number[] = [];
+  private fitted: Range = { from: 0, to: 1 };
+  private shownLines: number[] = [];
   private moments: Moments = { at: null, base: null };
   private turn = 0;
-  private detailTimer = 0;
+  private readonly details = new Pace(detailPauseMs);
   private instantTimer = 0;
 
   constructor(private readonly store: Store) {
@@ -53,8 +55,8 @@ export class TimelineView {
       hovered: (moment) => this.legend.hover(moment),
       resized: () => this.minimap.align(this.chart.plotArea()),
     });
-    this.controls = new Controls((by) => store.update({ by }), (action) => this.act(action));
-    this.legend = new Legend((i) => this.toggleSample(i), (moment) => this.momentText(moment));
+    this.controls = new Controls((change) => store.update(change), (action) => this.act(action));
+    this.legend = new Legend((i) => this.toggleLine(i), (moment) => this.momentText(moment));
     this.minimap = new Minimap((range) => this.setRange(range));
     this.instant = new InstantView(store, (moments) => this.locate(moments));
     this.chartPlace.setAttribute('aria-label', 'Live memory over time. The arrow keys choose a moment; the keys are listed above.');
@@ -69,9 +71,11 @@ export class TimelineView {
 
     this.instant.show();
     try {
-      const [plot, steps] = await Promise.all([this.askPlot(state, null), this.askSteps(state)]);
+      const steps = this.askSteps(state);
+      const plot = await this.askPlot(state, null);
       if (turn !== this.turn) return;
-      this.begin(plot, steps);
+      this.begin(plot);
+      this.useSteps(await steps, turn);
     } catch (error) {
       if (turn === this.turn) this.fail(error);
     }
@@ -102,24 +106,35 @@ export class TimelineView {
   }
 
   private askPlot(state: State, range: Range | null): Promise<Answer<Plot>> {
-    const width = Math.round(Math.min(Math.max(this.chart.plotArea().width, widthMin), widthMax));
+    const width = Math.round(Math.min(Math.max(this.chart.columns(), widthMin), widthMax));
     const span = range ? ([['from', timeOption(range.from)], ['to', timeOption(range.to)]] as const) : [];
 
-    return ask<Plot>('plot', fileQuery('plot', state, [['by', state.by], ...span, ['width', String(width)]]));
+    const depth = state.by === 'module' && state.depth !== null ? ([['depth', String(state.depth)]] as const) : [];
+
+    return ask<Plot>('plot', fileQuery('plot', state, [['by', state.by], ...depth, ...span, ['width', String(width)]]));
   }
 
   /* The picture is worth showing without them. */
   private askSteps(state: State): Promise<Step[]> {
-    return ask<Steps>('steps', fileQuery('steps', state)).then(({ data }) => data.steps, () => []);
+    return ask<Steps>('steps', fileQuery('steps', unfiltered(state))).then(({ data }) => data.steps, () => []);
   }
 
-  private begin(plot: Answer<Plot>, steps: Step[]): void {
+  /* Steps take longer to find than the picture; until then their marks say where they are. */
+  private begin(plot: Answer<Plot>): void {
     this.overview = plot;
-    this.steps = steps;
-    this.samples = plot.data.samples.flatMap((curve, i) => (curve.is_rss && plot.data.peak_bytes > 0 ? [] : [i]));
+    this.steps = [];
+    this.fitted = fitToMarks(plot.data, this.bounds());
+    this.shownLines = linesOf(plot.data).flatMap((line, i) => (line.isShownFirst ? [i] : []));
     this.element.classList.remove('failed');
     this.showDetail(plot);
     this.showMinimap(plot.data);
+    this.applyRange(this.range());
+  }
+
+  private useSteps(steps: Step[], turn: number): void {
+    if (turn !== this.turn) return;
+    this.steps = steps;
+    this.fitted = fitToSteps(steps, this.bounds());
     this.applyRange(this.range());
   }
 
@@ -139,7 +154,7 @@ export class TimelineView {
     const { from, to } = this.store.state;
 
     if (from !== null && to !== null) return clampRange({ from, to }, this.bounds());
-    return fitToSteps(this.steps, this.bounds());
+    return this.fitted;
   }
 
   private setRange(range: Range): void {
@@ -151,8 +166,7 @@ export class TimelineView {
   private applyRange(range: Range): void {
     this.chart.setRange(range);
     this.minimap.setRange(range);
-    clearTimeout(this.detailTimer);
-    this.detailTimer = window.setTimeout(() => void this.loadDetail(range), detailDelayMs);
+    this.details.call(() => void this.loadDetail(range));
   }
 
   private async loadDetail(range: Range): Promise<void> {
@@ -167,13 +181,13 @@ export class TimelineView {
 
   private showDetail(answer: Answer<Plot>): void {
     const plot = answer.data;
-    const content: ChartContent = { plot, layers: stackBands(plot), samples: this.samples };
+    const content: ChartContent = { plot, layers: stackBands(plot), lines: linesOf(plot), shown: this.shownLines };
 
     this.detail = answer;
     this.chart.show(content, this.range());
     this.chart.setMoments(this.moments);
     this.legend.show(content);
-    this.controls.show(answer, content, this.store.state.by);
+    this.controls.show(answer, content, this.store.state);
     this.remark.replaceChildren(...this.sentences(plot));
   }
 
@@ -190,7 +204,8 @@ export class TimelineView {
 
   private showMinimap(plot: Plot): void {
     const bands = stackBands(plot).at(-1)?.tops;
-    const sampled = plot.samples[0] ? resample(plot.times_ns, plot.samples[0]).map((bytes) => bytes ?? 0) : [];
+    const [line] = linesOf(plot);
+    const sampled = line ? resample(plot.times_ns, line).map((bytes) => bytes ?? 0) : [];
     this.minimap.align(this.chart.plotArea());
     this.minimap.show({ bounds: this.bounds(), times: plot.times_ns, bytes: bands ?? sampled }, this.range());
   }
@@ -203,10 +218,10 @@ export class TimelineView {
     return data.has_times ? formatMoment(time, resolution) : `event ${formatCount(time)}`;
   }
 
-  private toggleSample(index: number): void {
-    const without = this.samples.filter((i) => i !== index);
+  private toggleLine(index: number): void {
+    const without = this.shownLines.filter((i) => i !== index);
 
-    this.samples = without.length < this.samples.length ? without : [...without, index].sort((a, b) => a - b);
+    this.shownLines = without.length < this.shownLines.length ? without : [...without, index].sort((a, b) => a - b);
     if (this.detail) this.showDetail(this.detail);
   }
 
@@ -267,6 +282,7 @@ export class TimelineView {
       case 'peak': case 'end': case 'oom': return this.store.update({ at: action });
       case 'next-step': return this.goToStep(true);
       case 'previous-step': return this.goToStep(false);
+      case 'name-moment': return this.instant.nameMoment();
       case 'set-base': return this.store.update({ base: this.store.state.at, panel: 'difference' });
     }
   }

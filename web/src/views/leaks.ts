@@ -10,6 +10,7 @@ import { h } from '../dom/element';
 import { nothing } from '../dom/notice';
 import { DataTable } from '../dom/table';
 import { formatBytes, formatChange } from '../format/bytes';
+import { keyColumn } from '../instant/table-panel';
 import type { Store } from '../state/store';
 import { framed } from './frame';
 import { frameText } from '../dom/stack-text';
@@ -46,7 +47,7 @@ function columnsOf(data: Leaks): Column<Leak>[] {
     { title: 'grew in', numeric: true, value: (leak) => leak.grew_in_steps, text: (leak) => `${leak.grew_in_steps}/${data.measured}` },
     bytesColumn('live', (leak) => leak.live_bytes),
     textColumn('sign', (leak) => leak.sign),
-    ...data.by.map((key) => textColumn<Leak>(key, (leak) => (leak[key] as string | null) ?? null, `(no ${key})`)),
+    ...data.by.map((key) => keyColumn<Leak>(key, (leak) => (leak[key] as string | null) ?? null)),
   ];
 }
 

@@ -9,15 +9,27 @@ function plural(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }
 
+function askedWords(v: OomVerdict): string {
+  const limit = v.group_limit_bytes ?? null;
+
+  if (v.killed && limit !== null)
+    return `The kernel killed process ${v.pid} to keep the memory limit of its control group, ${formatBytes(limit)}. Its last allocation was of`;
+  return `${v.pid ? `Process ${v.pid}` : 'The program'} asked for`;
+}
+
 export function requestSentence(v: OomVerdict): string {
-  const who = v.pid ? `Process ${v.pid}` : 'The program';
   const place = v.module ?? v.scope;
   const kind = v.class === null ? '' : ` (${v.class})`;
   const inside = place === null ? '' : `, in ${place}${kind}`;
-  const phase = v.phase === null ? '' : `, ${v.phase}: it would be ${v.category}`;
+  const phase = v.phase === null ? '' : `, ${v.phase}: ${v.killed ? 'probably' : 'it would be'} ${v.category}`;
   const line = v.line === null ? '' : `, at ${v.line}`;
 
-  return `${who} asked for ${formatBytes(v.asked_bytes)} on ${v.device} (${v.space})${inside}${phase}${line}.`;
+  return `${askedWords(v)} ${formatBytes(v.asked_bytes)} on ${v.device} (${v.space})${inside}${phase}${line}.`;
+}
+
+function limitSentence(limit: number, used: number | null): string {
+  const inUse = used === null ? '' : `, of which ${formatBytes(used)} was in use`;
+  return `The limit on the process’s address space (ulimit -v, RLIMIT_AS) forbade it: ${formatBytes(limit)}${inUse}.`;
 }
 
 export function freeSentences(v: OomVerdict): string[] {
@@ -32,11 +44,13 @@ export function freeSentences(v: OomVerdict): string[] {
   }
   if (v.free_bytes === null) sentences.push('The device’s free memory was not recorded.');
   else sentences.push(`The device had ${formatBytes(v.free_bytes)} free${v.total_bytes === null ? '' : ` of ${formatBytes(v.total_bytes)}`}.`);
+  if (v.rule === 'address_limit' && v.address_limit_bytes !== null) sentences.push(limitSentence(v.address_limit_bytes, v.address_used_bytes));
   if (v.short_bytes !== null && v.short_bytes > 0) sentences.push(`${formatBytes(v.short_bytes)} was missing.`);
   return sentences;
 }
 
 const changes: Record<string, (change: OomChange) => string> = {
+  leak: (c) => `stop the leak: ${c.module ?? 'memory'} grows from step to step`,
   expandable_segments: () => 'PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True: the holes become usable',
   free_segments: (c) => `free the blocks in the emptiest segments (${String(c.segments)}), which are then released`,
   raise_limit: () => 'raise the limit of the process, its container or its allocator',
@@ -46,6 +60,7 @@ const changes: Record<string, (change: OomChange) => string> = {
       : 'a smaller batch: this grows with it',
   gradients: () => 'drop the gradients before forward: zero_grad(set_to_none=True)',
   optimizer_state: () => 'keep the optimizer’s state elsewhere, or in fewer bits',
+  bfloat16: (c) => `${c.of ?? 'parameters and activations'} in bf16 instead of fp32`,
   recompute: (c) => `recompute ${c.module ?? 'modules'} in backward: at most its activations`,
 };
 

@@ -9,6 +9,7 @@ import { bytesColumn, countColumn, percentColumn, textColumn } from '../dom/colu
 import { button, h } from '../dom/element';
 import { DataTable } from '../dom/table';
 import { formatDuration } from '../format/time';
+import { keyColumn } from '../instant/table-panel';
 import type { Store } from '../state/store';
 import { framed } from './frame';
 import { changeText, enoughText, freeSentences, requestSentence } from './oom-words';
@@ -16,7 +17,7 @@ import { changeText, enoughText, freeSentences, requestSentence } from './oom-wo
 type Holder = OomVerdict['holders'][number];
 
 function holders(verdict: OomVerdict, search: string): DataTable<Holder> {
-  const text = (key: string) => textColumn<Holder>(key, (row) => (row[key] as string | null) ?? null, `(no ${key})`);
+  const text = (key: string) => keyColumn<Holder>(key, (row) => (row[key] as string | null) ?? null);
 
   return new DataTable<Holder>({
     caption: 'Who held the live memory',
@@ -45,9 +46,10 @@ function changes(verdict: OomVerdict): HTMLElement {
 }
 
 function section(verdict: OomVerdict, table: DataTable<Holder>, store: Store): HTMLElement {
-  const title = `Out of memory (oom:${verdict.number}) at ${formatDuration(verdict.at_ns)}: ${verdict.verdict}`;
+  const name = verdict.number === null ? 'killed' : `oom:${verdict.number}`;
+  const title = `Out of memory (${name}) at ${formatDuration(verdict.at_ns)}: ${verdict.verdict}`;
   const prose = [requestSentence(verdict), ...freeSentences(verdict)].join(' ');
-  const show = () => store.update({ view: 'timeline', at: `oom:${verdict.number}` });
+  const show = () => store.update({ view: 'timeline', at: verdict.number === null ? `${verdict.at_ns}ns` : name });
 
   return h('article', {}, h('h2', {}, title), h('p', { class: 'prose' }, prose),
     button('Show this moment in the timeline', show), table.element, changes(verdict));

@@ -5,7 +5,7 @@
 import { ask } from '../api/client';
 import { fileQuery } from '../api/filters';
 import type { Stats, Summary } from '../api/types';
-import { bytesColumn, countColumn, textColumn, timeColumn, type Column } from '../dom/columns';
+import { bytesColumn, countColumn, numberColumn, textColumn, timeColumn } from '../dom/columns';
 import { h } from '../dom/element';
 import { nothing } from '../dom/notice';
 import { DataTable } from '../dom/table';
@@ -15,10 +15,6 @@ import { framed } from './frame';
 
 type Process = Summary['processes'][number];
 type Thread = Stats['threads'][number];
-
-function numberColumn<Row>(title: string, get: (row: Row) => number): Column<Row> {
-  return { title, numeric: true, value: get, text: (row) => String(get(row)) };
-}
 
 function endText(process: Process): string {
   if (process.signal !== null) return `signal ${process.signal}`;
@@ -30,7 +26,7 @@ function processesTable(processes: Process[], store: Store): DataTable<Process> 
   const { state } = store;
 
   return new DataTable<Process>({
-    caption: 'Processes; a click shows only this one, where a command can',
+    caption: 'Processes; a click shows only this one, another click all',
     columns: [
       numberColumn('pid', (row) => row.pid),
       bytesColumn('peak', (row) => row.peak_bytes),
@@ -42,6 +38,7 @@ function processesTable(processes: Process[], store: Store): DataTable<Process> 
       timeColumn('start', (row) => row.start_ns),
       timeColumn('end', (row) => row.end_ns),
       textColumn('ended', endText),
+      ...(processes.some(({ role }) => role !== null) ? [textColumn<Process>('role', (row) => row.role)] : []),
       textColumn('command', (row) => row.command),
     ],
     rows: processes,
@@ -76,10 +73,9 @@ export async function processesView(store: Store): Promise<HTMLElement> {
     ask<Stats>('stats', fileQuery('stats', state, [['top', '1000']])),
   ]);
   const frame = { verb: 'summary', title: 'Processes and threads', answer: summary, state };
-  const threads = stats.data.threads.filter((thread) => state.process === '' || String(thread.pid) === state.process);
 
   if (summary.data.processes.length === 0) return framed(frame, nothing('The trace names no process.'));
-  const tables = { processes: processesTable(summary.data.processes, store), threads: threadsTable(threads, state.search) };
+  const tables = { processes: processesTable(summary.data.processes, store), threads: threadsTable(stats.data.threads, state.search) };
   return framed({ ...frame, csv: () => tables.processes.csv() }, tables.processes.element,
     h('div', {}, toolbar([stats.command], { csv: () => tables.threads.csv(), json: () => JSON.stringify(stats.data, null, 2) })), tables.threads.element);
 }

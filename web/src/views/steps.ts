@@ -1,4 +1,4 @@
-/* Training steps as a table; a step leads to its peak in the timeline.
+/* Training steps as bars and as a table; a step leads to its peak in the timeline.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -6,21 +6,41 @@ import { ask } from '../api/client';
 import { fileQuery } from '../api/filters';
 import type { Step, Steps } from '../api/types';
 import { bytesColumn, countColumn, partColumn, timeColumn, type Column } from '../dom/columns';
+import { h } from '../dom/element';
 import { nothing } from '../dom/notice';
+import { saveButtons } from '../dom/save';
 import { DataTable } from '../dom/table';
 import type { Store } from '../state/store';
-import { categories, words } from '../theme/categories';
+import { categoryLegend } from '../dom/category-legend';
+import { categories, words, type Category } from '../theme/categories';
 import { framed } from './frame';
+import { describeParts, StepChart } from './step-chart';
 
 type Line = Omit<Step, 'step'> & { step: number | null }; // null: after the last step
 
-function partOf(line: Line, category: string): number {
+function partOf(line: Pick<Line, 'by_category'>, category: string): number {
   return line.by_category.find((part) => part.category === category)?.at_peak_bytes ?? 0;
 }
 
-function columnsOf(lines: readonly Line[]): Column<Line>[] {
-  const shown = categories.filter(({ name }) => lines.some((line) => partOf(line, name) > 0));
+function shownCategories(lines: readonly Pick<Line, 'by_category'>[]): Category[] {
+  return categories.filter(({ name }) => lines.some((line) => partOf(line, name) > 0));
+}
 
+function chartOf(steps: readonly Step[], store: Store): StepChart {
+  const shown = shownCategories(steps);
+  const columns = steps.map((step) => ({
+    step: step.step, total: step.peak_bytes, runs: [],
+    parts: shown.map(({ name, number }) => ({ name: words(name), part: number, bytes: partOf(step, name) })).filter(({ bytes }) => bytes > 0),
+  }));
+
+  return new StepChart(columns, {
+    label: 'Peaks of the steps by category; the table has the same numbers.',
+    describe: describeParts,
+    choose: (step) => store.update({ view: 'timeline', at: `step:${step}` }),
+  });
+}
+
+function columnsOf(lines: readonly Line[]): Column<Line>[] {
   return [
     { title: 'step', numeric: true, value: (line) => line.step, text: (line) => (line.step === null ? 'after' : String(line.step)) },
     timeColumn('begin', (line) => line.begin_ns),
@@ -28,7 +48,7 @@ function columnsOf(lines: readonly Line[]): Column<Line>[] {
     bytesColumn('peak', (line) => line.peak_bytes),
     bytesColumn('at end', (line) => line.end_bytes),
     countColumn('allocs', (line) => line.allocations),
-    ...shown.map(({ name, title }) => partColumn<Line>(title, words(name), (line) => partOf(line, name))),
+    ...shownCategories(lines).map(({ name, title }) => partColumn<Line>(title, words(name), (line) => partOf(line, name))),
   ];
 }
 
@@ -51,5 +71,7 @@ export async function stepsView(store: Store): Promise<HTMLElement> {
     },
     isMarked: (line) => state.at === `step:${line.step}`,
   });
-  return framed({ ...frame, csv: () => table.csv() }, table.element);
+  const chart = chartOf(steps, store);
+  const legend = h('div', { class: 'legend-line' }, ...categoryLegend(new Set(shownCategories(steps).map(({ number }) => number))));
+  return framed({ ...frame, csv: () => table.csv(), saves: saveButtons(chart.picture('steps')) }, legend, chart.status, chart.canvas, table.element);
 }

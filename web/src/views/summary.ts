@@ -4,8 +4,8 @@
  */
 import { ask } from '../api/client';
 import { fileQuery } from '../api/filters';
-import type { Summary } from '../api/types';
-import { bytesColumn, countColumn, percentColumn, textColumn, timeColumn } from '../dom/columns';
+import type { SampledDevice, Summary } from '../api/types';
+import { bytesColumn, countColumn, numberColumn, percentColumn, textColumn, timeColumn } from '../dom/columns';
 import { h } from '../dom/element';
 import { nothing } from '../dom/notice';
 import { DataTable } from '../dom/table';
@@ -69,11 +69,26 @@ function devicesTable(data: Summary) {
   });
 }
 
+/* What the driver and the system said. */
+function samplesTable(devices: SampledDevice[], data: Summary) {
+  return new DataTable<SampledDevice>({
+    caption: 'In use by all programs, sampled',
+    columns: [
+      textColumn('device', (row) => row.device),
+      bytesColumn('at most', (row) => row.peak_used_bytes),
+      { ...timeColumn<SampledDevice>('at', (row) => row.peak_time_ns), text: (row) => moment(data, row.peak_time_ns) },
+      bytesColumn('of', (row) => row.total_bytes),
+      textColumn('name', (row) => row.name),
+    ],
+    rows: devices,
+  });
+}
+
 function processesTable(data: Summary, search: string) {
   return new DataTable<Summary['processes'][number]>({
     caption: 'Processes',
     columns: [
-      { title: 'pid', numeric: true, value: (row) => row.pid, text: (row) => String(row.pid) },
+      numberColumn('pid', (row) => row.pid),
       bytesColumn('peak', (row) => row.peak_bytes),
       { ...timeColumn<Summary['processes'][number]>('at', (row) => row.peak_time_ns), text: (row) => moment(data, row.peak_time_ns) },
       countColumn('threads', (row) => row.threads),
@@ -97,7 +112,9 @@ export async function summaryView(store: Store): Promise<HTMLElement> {
   const { data } = answer;
   const processes = data.processes.length > 0 ? [processesTable(data, state.search)] : [];
   const empty = data.allocations === 0;
-  const tables = [...(empty ? [] : [categoriesTable(data, state.search), devicesTable(data)]), ...processes];
+  const sampled = data.samples?.devices.filter((device) => device.peak_used_bytes !== null) ?? [];
+  const samples = sampled.length > 0 ? [samplesTable(sampled, data)] : [];
+  const tables = [...(empty ? [] : [categoriesTable(data, state.search), devicesTable(data)]), ...samples, ...processes];
 
   return framed({ verb: 'summary', title: 'Summary', answer, state, csv: () => tables.map((t) => t.csv()).join('\n') },
     h('p', { class: 'quiet' }, origin(data)), facts(data), empty ? nothing('No allocation was recorded.') : null, ...tables.map((table) => table.element));

@@ -2,18 +2,18 @@
  *
  *     node tests/browser/exported.mjs PAGE.html [WORDS]
  *
- * WORDS must appear on the page as text. CHROMIUM is the browser, SCREENSHOT a picture to make.
+ * WORDS must appear on the page as text. SCREENSHOT is a picture to make.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 import assert from 'node:assert/strict';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { chromium } from 'playwright-core';
+import { offlineContext, startBrowser } from './browsers.mjs';
 
 const [file, words] = process.argv.slice(2);
-const browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium', args: ['--no-sandbox'] });
-const context = await browser.newContext({ offline: true, viewport: { width: 1280, height: 720 } });
+const browser = await startBrowser({ offline: true });
+const context = await offlineContext(browser, { viewport: { width: 1280, height: 720 } });
 const page = await context.newPage();
 const problems = [];
 const requests = [];
@@ -25,6 +25,18 @@ page.on('request', (request) => requests.push(request.url()));
 async function open(fragment) {
   await page.goto('about:blank');
   await page.goto(`${pathToFileURL(resolve(file))}#${fragment}`);
+}
+
+/* Somewhere in the picture there is a block; its facts come from the picture. */
+async function clickBlock() {
+  await open('view=blocks');
+  await page.locator('.legend-line span').first().waitFor();
+  const { x, y, width, height } = await page.locator('canvas.blocks').boundingBox();
+  for (const [across, down] of [[0.5, 0.85], [0.8, 0.85], [0.3, 0.7], [0.95, 0.9]]) {
+    await page.mouse.click(x + across * width, y + down * height);
+    if (page.url().includes('block=')) break;
+  }
+  assert.match(await page.locator('.block-facts').textContent(), /bytes/);
 }
 
 try {
@@ -43,14 +55,16 @@ try {
     await open(`panel=${panel}`);
     await page.locator('#instant-panel :is(.panel, .notice):not(.quiet)').first().waitFor();
   }
-  for (const by of ['module', 'device']) {
+  for (const by of ['module', 'device', 'process']) {
     await open(`by=${by}`);
     await page.locator('.chart canvas').first().waitFor();
   }
-  for (const view of ['summary', 'steps', 'leaks']) {
+  for (const view of ['summary', 'steps', 'leaks', 'stacks', 'processes', 'blocks', 'blocks&layout=address', 'blocks&layout=segments']) {
     await open(`view=${view}`);
     await page.locator('main :is(.toolbar, .notice):not(.quiet)').first().waitFor();
+    assert.equal(await page.getByText('does not contain that answer').count(), 0, view);
   }
+  await clickBlock();
   await open('view=summary');
   await page.locator('main table').first().waitFor();
   if (words) {

@@ -7,10 +7,10 @@
 import assert from 'node:assert/strict';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { chromium } from 'playwright-core';
+import { offlineContext, startBrowser } from './browsers.mjs';
 
-const browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium', args: ['--no-sandbox'] });
-const context = await browser.newContext({ offline: true, viewport: { width: 1280, height: 900 } });
+const browser = await startBrowser({ offline: true });
+const context = await offlineContext(browser, { viewport: { width: 1280, height: 900 } });
 const page = await context.newPage();
 const problems = [];
 

@@ -35,7 +35,8 @@ export const instantChecks = {
   },
 
   async 'the ledger has the entries of the command'(page) {
-    const { devices } = json('ledger', '--at=peak', '--device=cpu', files[5]);
+    const { at_ns: peak } = json('tree', '--at=peak', files[5]);
+    const { devices } = json('ledger', `--at=${peak}ns`, '--device=cpu', files[5]);
 
     await show(page, 'file=5&panel=ledger');
     await page.locator('caption', { hasText: `Ledger of ${devices[0].device}` }).waitFor();
@@ -73,8 +74,57 @@ export const instantChecks = {
   async 'a key of the table is chosen without losing the focus'(page) {
     await show(page, 'panel=table');
     await page.locator('[name=key-device]').focus();
-    await page.keyboard.press('Space');
+    await page.keyboard.press(' ');
     await page.locator('caption', { hasText: 'module, category, device' }).waitFor();
     assert.equal(await page.evaluate(() => document.activeElement.getAttribute('name')), 'key-device');
+  },
+
+  async 'a moment is chosen by its name'(page) {
+    const { at_ns: at } = json('tree', '--at=step:1', files[0]);
+
+    await show(page, '');
+    await page.keyboard.press('g');
+    await page.keyboard.type('step 1');
+    await page.keyboard.press('Enter');
+    await page.waitForFunction(() => location.hash.includes('at=step%3A1'));
+    await page.locator(`.heading span[title="${at.toLocaleString('en')} ns"]`).first().waitFor();
+    await page.locator('[name=base]').fill('end');
+    await page.keyboard.press('Enter');
+    await page.locator('caption', { hasText: 'Change by' }).waitFor();
+    await page.locator('[name=at]').fill('never');
+    await page.keyboard.press('Enter');
+    assert.equal(await page.locator('[name=at]:invalid').count(), 1);
+    assert.match(await page.evaluate(() => location.hash), /at=step%3A1/);
+  },
+
+  async 'the events are those of the command'(page) {
+    const { at_ns: peak } = json('tree', '--at=peak', files[0]);
+    const { events } = json('events', `--from=${peak}ns`, '--limit=200', files[0]);
+
+    await show(page, 'panel=events');
+    await page.locator('caption', { hasText: `The next ${events.length} events` }).waitFor();
+    const times = await titles(page.locator('.instant tbody tr td:first-child'));
+    assert.deepEqual(times, events.map(({ time_ns: ns }) => `${ns.toLocaleString('en')} ns`));
+  },
+
+  async 'a trace without modules shows its calls'(page) {
+    const { rows, total } = json('tree', '--at=peak', '--of=peak', '--min=0.05', '--by=callees', files[5]);
+
+    await show(page, 'file=5');
+    await page.locator('caption', { hasText: 'Memory by call' }).waitFor();
+    const shown = await titles(page.locator('[role=treegrid] tbody tr td.number:nth-child(3)'));
+    assert.equal(shown[0], exact(total.peak_bytes));
+    assert.equal(shown[1], exact(rows[0].figure));
+  },
+
+  async 'the difference of two moments is that of the command'(page) {
+    const { view } = json('compare', '--at=end,step:1', '--by=module,category', '--top=1000', files[0]);
+    const changed = view.entries.filter(({ runs: [before, after] }) => before.bytes !== after.bytes);
+
+    await show(page, 'panel=difference&base=end&at=step:1');
+    await page.locator('caption', { hasText: 'Change by module, category' }).waitFor();
+    const cells = page.locator('.instant tbody tr td:nth-child(3)');
+    assert.deepEqual(await titles(cells), changed.map(({ runs }) => exact(runs[1].bytes ?? 0)));
+    assert.match(await page.locator('.instant .toolbar code').textContent(), /^memledger compare --at=end,step:1 /);
   },
 };

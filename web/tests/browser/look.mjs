@@ -2,12 +2,13 @@
  *
  * MEMLEDGER and MEMLEDGER_FILES are those of viewer.mjs; the pictures go to the folder SCREENSHOTS, by
  * default screenshots/. Arguments select pictures by a part of their name; LOOK has fragments of
- * addresses for more of them, separated by spaces.
+ * addresses for more of them, separated by spaces; with DARK=1 all are dark.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 import { mkdirSync } from 'node:fs';
-import { openPage, settled, show, startBrowser, startViewer } from './viewer.mjs';
+import { startBrowser } from './browsers.mjs';
+import { openPage, settled, show, startViewer } from './viewer.mjs';
 
 const [small, large] = [{ width: 1280, height: 720 }, { width: 3840, height: 2160 }];
 
@@ -41,6 +42,10 @@ const pictures = [
   ['compare', 'view=compare'],
   ['compare-steps', 'view=compare&each=step'],
   ['compare-dark', 'view=compare', { dark: true }],
+  ['ledger', 'panel=ledger'],
+  ['events', 'panel=events'],
+  ['ranks', 'view=ranks'],
+  ['ranks-dark', 'view=ranks', { dark: true }],
 ];
 
 async function drag(page) {
@@ -51,7 +56,7 @@ async function drag(page) {
 }
 
 async function take(browser, address, [name, fragment, { dark = false, viewport = small, act } = {}]) {
-  const { page, errors, close } = await openPage(browser, address, { viewport, colorScheme: dark ? 'dark' : 'light' });
+  const { page, errors, close } = await openPage(browser, address, { viewport, colorScheme: dark || process.env.DARK === '1' ? 'dark' : 'light' });
 
   await show(page, fragment);
   if (act) {

@@ -85,4 +85,18 @@ export const timelineChecks = {
       await settled(page);
     }
   },
+
+  async 'modules of one depth, and one process, are the bands of the command'(page) {
+    const [{ pid }] = json('summary', files[0]).processes;
+    const { bands } = json('plot', '--by=module', '--depth=2', `--process=${pid}`, files[0]);
+
+    await show(page, `by=module&process=${pid}`);
+    await page.locator('select[name=Depth]').selectOption('2');
+    await page.locator('.legend .name', { hasText: bands[0].name }).first().waitFor();
+    await page.waitForFunction(() => document.querySelector('.timeline .toolbar code')?.textContent.includes('--depth=2'));
+    assert.match(await page.locator('.timeline .toolbar code').textContent(), new RegExp(`--process=${pid}`));
+    // The legend leaves out the path that all modules share.
+    const names = await page.locator('.legend .name').evaluateAll((list) => list.map((name) => name.title));
+    for (const { name } of bands.filter((band) => band.peak_bytes > 0 && !band.rest && band.name !== null)) assert.ok(names.includes(name), name);
+  },
 };

@@ -1,14 +1,12 @@
-/* Starts the real `memledger view`, and Chromium on the address that it prints.
+/* Starts the real `memledger view`, and opens the address that it prints.
  *
- * MEMLEDGER is the command, MEMLEDGER_FILES the traces, separated by colons. CHROMIUM is the browser,
- * /usr/bin/chromium by default.
+ * MEMLEDGER is the command, MEMLEDGER_FILES the traces, separated by colons.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
-import { chromium } from 'playwright-core';
 
 export const command = process.env.MEMLEDGER ?? '../build/src/cli/memledger';
 export const files = (process.env.MEMLEDGER_FILES ?? '').split(':').filter((path) => path !== '');
@@ -35,46 +33,47 @@ export async function startViewer() {
   };
 }
 
-/* Root cannot use Chromium's sandbox. */
-export function startBrowser() {
-  const executablePath = process.env.CHROMIUM ?? '/usr/bin/chromium';
-  return chromium.launch({ executablePath, args: process.getuid?.() === 0 ? ['--no-sandbox'] : [] });
-}
-
 const traffic = new WeakMap();
-const quietMs = 160; // longer than the page waits before it asks for details
+const patienceMs = 120000;
+const quietMs = 250; // longer than any pause after which the page asks for more (web/src: *DelayMs)
 
-/* Counts the requests of a page that are under way, and notes when the last one ended. */
+/* Notes the requests of a page that are under way, and counts those that began. */
 function watchRequests(page) {
-  const requests = { open: 0, lastMs: Date.now() };
-  const change = (by) => () => {
-    requests.open += by;
-    requests.lastMs = Date.now();
-  };
+  const requests = { open: new Set(), begun: 0 };
+  const end = (request) => requests.open.delete(request);
 
-  page.on('request', change(1));
-  page.on('requestfinished', change(-1));
-  page.on('requestfailed', change(-1));
+  page.on('request', (request) => {
+    requests.open.add(request);
+    requests.begun++;
+  });
+  page.on('requestfinished', end);
+  page.on('requestfailed', end);
   traffic.set(page, requests);
 }
 
-/* Waits until the page has asked for nothing for a moment. */
+/* Waits until the page has nothing left to ask for. The pause is measured by the page's own clock, behind all
+ * timers that it has set: on a busy machine it lasts longer. */
 export async function settled(page) {
   const requests = traffic.get(page);
+  const giveUpMs = Date.now() + patienceMs;
 
-  while (requests.open > 0 || Date.now() - requests.lastMs < quietMs) await page.waitForTimeout(20);
+  for (let begun = -1; requests.open.size > 0 || requests.begun !== begun;) {
+    if (Date.now() > giveUpMs) throw new Error(`no answer to ${[...requests.open].map((request) => request.url())}`);
+    begun = requests.begun;
+    await page.evaluate((pauseMs) => new Promise((done) => setTimeout(() => requestAnimationFrame(() => setTimeout(done)), pauseMs)), quietMs);
+  }
 }
 
 /* A new tab with a profile of its own. One request exchanges the token in the address for a cookie. */
 export async function openPage(browser, address, options = {}) {
-  const { origin } = new URL(address);
-  const context = await browser.newContext({ baseURL: origin, viewport: { width: 1280, height: 720 }, ...options });
+  const [place] = address.split('?');
+  const context = await browser.newContext({ baseURL: place, viewport: { width: 1280, height: 720 }, ...options });
   const page = await context.newPage();
   const errors = [];
 
   await context.request.get(address, { maxRedirects: 0 });
 
-  page.setDefaultTimeout(30000);
+  page.setDefaultTimeout(90000);
   watchRequests(page);
   page.on('pageerror', (error) => errors.push(error.message));
   page.on('console', (message) => {
@@ -83,9 +82,20 @@ export async function openPage(browser, address, options = {}) {
   return { page, errors, close: () => context.close() };
 }
 
+/* Changes the fragment, and returns when the page has heard of it and begun its requests. */
+function changeFragment(fragment) {
+  const before = location.hash;
+
+  return new Promise((done) => {
+    addEventListener('hashchange', () => setTimeout(done), { once: true });
+    location.hash = fragment;
+    if (location.hash === before) done();
+  });
+}
+
 /* Shows the page in the state that the fragment describes. */
 export async function show(page, fragment) {
-  if (page.url() === 'about:blank') await page.goto(`/#${fragment}`);
-  else await page.evaluate((hash) => void (location.hash = hash), fragment);
+  if (page.url() === 'about:blank') await page.goto(`./#${fragment}`);
+  else await page.evaluate(changeFragment, fragment);
   await settled(page);
 }

@@ -41,6 +41,55 @@ export const viewChecks = {
     assert.equal(await page.locator('table').nth(1).locator('tbody tr').count(), Math.min(compared.view.entries.length, 500));
   },
 
+  async 'three runs are compared, aligned by step'(page) {
+    const compared = json('compare', '--each=step', '--top=1000', files[0], files[1], files[5]);
+    const shown = page.locator('table').nth(1);
+
+    await show(page, 'view=compare&each=step');
+    await page.route('**/api/compare?*', (route) => route.continue({ url: route.request().url().replace(/&file=[234](?=&)/g, '') }));
+    await page.locator('select[name="Compare with"]').selectOption('all');
+    await page.locator('table').first().locator('tbody tr').nth(2).waitFor();
+    assert.equal(await shown.locator('tbody tr').count(), compared.view.entries.length);
+    for (const [i, run] of compared.view.entries[0].runs.entries())
+      if (run.bytes !== undefined) assert.equal(await shown.locator('tbody tr').first().locator('td').nth(1 + i).getAttribute('title'), exact(run.bytes));
+  },
+
+  async 'filters apply to the summary, steps, threads and events'(page) {
+    const heap = 5;
+    const [, { pid }] = json('summary', files[heap]).processes;
+    const of = `--process=${pid}`;
+    const peak = json('summary', of, files[heap]).peak_bytes;
+
+    await show(page, `file=${heap}&process=${pid}&view=summary`);
+    await page.locator(`.facts dd[title="${exact(peak)}"]`).waitFor();
+    await show(page, `file=${heap}&process=${pid}&view=processes`);
+    await page.locator('caption', { hasText: 'Threads' }).waitFor();
+    assert.equal(await page.locator('table').first().locator('tbody tr').count(), 1);
+    assert.equal(await page.locator('table').nth(1).locator('tbody tr').count(), json('stats', of, '--top=1000', files[heap]).threads.length);
+    await show(page, `file=${heap}&process=${pid}&panel=events&at=0ns`);
+    await page.locator('caption', { hasText: 'events' }).waitFor();
+    const pids = await page.locator('.instant tbody tr td:nth-last-child(2)').allTextContents();
+    assert.deepEqual([...new Set(pids)], [String(pid)]);
+    await show(page, 'device=cpu&view=steps');
+    await page.locator('.toolbar code', { hasText: 'steps --device=cpu' }).waitFor();
+  },
+
+  async 'ranks have the numbers of the command, and a click opens one'(page) {
+    const { ranks } = json('ranks', files[0], files[1]);
+
+    await page.route('**/api/ranks?*', (route) => route.continue({ url: route.request().url().replace(/&file=[2345]/g, '') }));
+    await show(page, 'view=ranks');
+    await page.locator('caption', { hasText: 'Ranks' }).waitFor();
+    const peaks = page.locator('tbody tr td:nth-child(2)');
+    assert.deepEqual(await peaks.evaluateAll((cells) => cells.map((cell) => cell.getAttribute('title'))), ranks.map(({ peak_bytes: bytes }) => exact(bytes)));
+    await page.locator('canvas.rank-map').focus();
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('ArrowDown');
+    await page.locator('.icicle-status', { hasText: `rank ${ranks[1].rank}:` }).waitFor();
+    await page.keyboard.press('Enter');
+    await page.waitForFunction((hash) => location.hash === hash, ranks[1].file === files[1] ? '#file=1' : '#');
+  },
+
   async 'dark is a switch, and the browser remembers it'(page) {
     const paper = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
 

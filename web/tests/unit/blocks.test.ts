@@ -2,12 +2,17 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+import type { Tile } from '../../src/api/types';
 import { describe, expect, test } from 'vitest';
 import { addressLayout, mergeSpans } from '../../src/blocks/addresses';
 import { neighboursOf, type BlockRow } from '../../src/blocks/detail';
+import { pieceAt } from '../../src/blocks/pieces';
 import { stackedLayout } from '../../src/blocks/stacked';
-import { tileCsv, type Tile } from '../../src/blocks/tile';
-import { framesOf, shortFrame, stackRoot } from '../../src/flame/stacks';
+import { tileCsv } from '../../src/blocks/tile';
+import { step } from '../../src/blocks/walk';
+import { shadeOf } from '../../src/theme/inks';
+import type { CallRow } from '../../src/api/types';
+import { callName, callRoot } from '../../src/flame/calls';
 
 /* Address, bytes, begin, end; the window is 0 to 100. */
 function tileOf(blocks: readonly (readonly [number, number, number, number])[]): Tile {
@@ -18,7 +23,7 @@ function tileOf(blocks: readonly (readonly [number, number, number, number])[]):
     from_ns: 0, to_ns: 100, blocks: blocks.length, bytes: 0, categories: [], names: ['cpu'],
     list: {
       address: column(0), bytes: column(1), begin_ns: column(2), end_ns: column(3), freed: blocks.map((b) => Number(b[3] < 100)),
-      pid: blocks.map(() => 1), category: zeroes, device: zeroes, label: zeroes, module: zeroes, line: zeroes,
+      pid: blocks.map(() => 1), category: zeroes, device: zeroes, label: zeroes, module: zeroes, line: zeroes, function: zeroes,
     },
     rest: { blocks: 0, bytes: 0, mean_bytes: [] },
   } as unknown as Tile;
@@ -59,7 +64,7 @@ describe('addresses over time', () => {
 });
 
 test('blocks are copied as rows', () =>
-  expect(tileCsv(tileOf([[16, 8, 1, 2]])).split('\n')[1]).toBe('0x10,8,1,2,1,1,cpu,,cpu,cpu,cpu'));
+  expect(tileCsv(tileOf([[16, 8, 1, 2]])).split('\n')[1]).toBe('0x10,8,1,2,1,1,cpu,,cpu,cpu,cpu,cpu'));
 
 test('neighbours are the rows beside the one at the address', () => {
   const rows = [{ address: '0x10', bytes: 8 }, { address: '0x20', bytes: 8 }, { address: '0x40', bytes: 8 }] as BlockRow[];
@@ -69,21 +74,69 @@ test('neighbours are the rows beside the one at the address', () => {
   expect(neighboursOf(rows, 0x30)).toBeNull();
 });
 
-describe('stacks', () => {
-  test('are read from the innermost frame', () => expect(framesOf('malloc < load < main')).toEqual(['main', 'load', 'malloc']));
+describe('calls', () => {
+  const row = (depth: number, name: string | null, figure: number, own = 0): CallRow =>
+    ({ depth, function: name, file: null, line: null, library: null, functions: 2, figure, own });
 
   test('have short names', () => {
-    expect(shortFrame('forward (/home/me/model.py:42)')).toBe('forward (model.py:42)');
-    expect(shortFrame('f(int) (libx.so)')).toBe('f(int) (libx.so)');
+    expect(callName({ ...row(1, 'forward', 1), file: '/home/me/model.py', line: 42 })).toBe('forward (model.py:42)');
+    expect(callName({ ...row(1, 'inflate', 1), library: '/lib/libz.so.1' })).toBe('inflate (libz.so.1)');
+    expect(callName({ ...row(1, '(unknown in git)', 1), library: '/usr/bin/git' })).toBe('(unknown in git)');
+    expect(callName(row(1, null, 1))).toBe('(2 small functions)');
   });
 
-  test('share their outer frames', () => {
-    const root = stackRoot([
-      { frames: ['main', 'load'], bytes: 6 }, { frames: ['main', 'save'], bytes: 3 }, { frames: [], bytes: 1 },
-    ]);
+  test('contain those with a greater depth', () => {
+    const root = callRoot([row(1, 'main', 9), row(2, 'load', 6, 6), row(2, 'save', 3), row(3, 'write', 3, 3), row(1, 'other', 1)], 10);
 
-    expect(root.bytes).toBe(10);
-    expect(root.children.map(({ name, bytes }) => [name, bytes])).toEqual([['main', 9], ['(no stack)', 1]]);
+    expect(root.children.map(({ name, bytes }) => [name, bytes])).toEqual([['main', 9], ['other', 1]]);
     expect(root.children[0]?.children.map(({ detail }) => detail)).toEqual(['main > load', 'main > save']);
+    expect(root.children[0]?.children[1]?.children[0]?.part).not.toBeNull();
+  });
+});
+
+describe('walking from block to block', () => {
+  const box = (block: number, from: number, to: number, y: number) => ({ block, from, to, y, height: 10 });
+  const layout = { boxes: [box(2, 40, 90, 10), box(0, 0, 100, 0), box(1, 20, 60, 20), box(1, 60, 80, 10)], height: 30, marks: [], edge: [] };
+  const all = { from: 0, to: 100 };
+
+  test('goes in the order of allocation', () => {
+    const first = step(layout, all, null, 'later');
+    const second = step(layout, all, first, 'later');
+    expect([first?.block, second?.block, step(layout, all, second, 'later')?.block]).toEqual([0, 1, 2]);
+    expect(step(layout, all, null, 'earlier')?.block).toBe(2);
+    expect(step(layout, all, { block: 2, time: 50 }, 'later')).toBeNull();
+  });
+
+  test('goes up and down at one moment', () => {
+    expect(step(layout, all, { block: 0, time: 50 }, 'above')).toEqual({ block: 2, time: 50 });
+    expect(step(layout, all, { block: 2, time: 50 }, 'above')).toEqual({ block: 1, time: 50 });
+    expect(step(layout, all, { block: 0, time: 50 }, 'below')).toBeNull();
+    expect(step(layout, all, null, 'above')?.block).toBe(0);
+  });
+
+  test('stays in the visible part', () => {
+    expect(step(layout, { from: 85, to: 100 }, null, 'later')?.block).toBe(0);
+    expect(step(layout, { from: 85, to: 100 }, { block: 0, time: 90 }, 'later')?.block).toBe(2);
+  });
+});
+
+describe('segments', () => {
+  const block = (offset: number, bytes: number) => ({ offset, bytes, category: 'other', name: null });
+  const segment = { bytes: 100, block_list: [block(10, 20), block(30, 5), block(60, 40)] };
+
+  test('finds the block or the hole at an offset', () => {
+    expect(pieceAt(segment, 12)).toEqual({ from: 10, to: 30, block: segment.block_list[0] });
+    expect(pieceAt(segment, 35)).toEqual({ from: 35, to: 60, block: null });
+    expect(pieceAt(segment, 0)).toEqual({ from: 0, to: 10, block: null });
+    expect(pieceAt({ bytes: 8, block_list: [] }, 3)).toEqual({ from: 0, to: 8, block: null });
+  });
+});
+
+describe('the shade of a rank', () => {
+  test('goes from the lowest peak of all ranks to the highest', () => {
+    expect(shadeOf(0, 10, 20)).toBe(0);
+    expect(shadeOf(20, 10, 20)).toBeCloseTo(1);
+    expect(shadeOf(10, 10, 20)).toBeGreaterThan(0);
+    expect(shadeOf(10, 10, 10)).toBe(0.5);
   });
 });

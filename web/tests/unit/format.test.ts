@@ -6,7 +6,8 @@ import { sizeTest } from '../../src/format/size-search';
 import { describe, expect, test } from 'vitest';
 import { formatBytes, formatChange, formatCount, formatExact, formatPercentChange } from '../../src/format/bytes';
 import { toCsv } from '../../src/format/csv';
-import { formatDate, formatDuration, formatMoment, parseTimeOption, timeOption } from '../../src/format/time';
+import { byteMarks } from '../../src/format/marks';
+import { formatDate, formatDuration, formatMoment, parseTime, parseTimeOption, timeOption } from '../../src/format/time';
 
 describe('bytes are printed as by the command line', () => {
   test.each([
@@ -69,3 +70,10 @@ test('a spreadsheet runs no name of a trace', () => {
 test.each([['>1MiB', 2 ** 20, false], ['>1MiB', 2 ** 20 + 1, true], ['>= 1 MiB', 2 ** 20, true], ['<4kib', 4095, true], ['=512', 512, true]])(
   'a search for %s and %d bytes', (search, bytes, found) => expect(sizeTest(search)?.(bytes)).toBe(found));
 test.each(['', 'fc1', '1MiB', '>', '>x'])('a search for "%s" is for a name', (search) => expect(sizeTest(search)).toBeNull());
+
+test.each([[40_130_000_000, '40.13 s'], [96_362_060_000, '1 min 36.36206 s'], [1500, '1.5us'], [7, '7 ns'], [3_600_000_000_001, '1 h 1ns']])(
+  '%d ns may be written as %s', (ns, text) => expect(parseTime(text)).toBe(ns));
+test.each(['', '5', 's', '1 min x', '1.5.2s', '1sec', '999999999999999 h'])('"%s" is no time', (text) => expect(parseTime(text)).toBe(null));
+
+test('sizes beside an axis are round', () =>
+  expect(byteMarks(37 * 1024 * 1024).map(({ text }) => text)).toEqual(['0 B', '8.0 MiB', '16.0 MiB', '24.0 MiB', '32.0 MiB']));

@@ -3,12 +3,14 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 import { describe, expect, test } from 'vitest';
-import type { Group, LedgerDevice, Table, Tree, TreeRow } from '../../src/api/types';
-import { difference } from '../../src/instant/difference';
+import type { Calls, ComparedInstants, Group, LedgerDevice, Table, Tree, TreeRow } from '../../src/api/types';
+import { comparedChanges, difference } from '../../src/instant/difference';
 import { cellAt, cellBeside, flameCells, pathTo } from '../../src/flame/cells';
-import { icicleRoot } from '../../src/instant/icicle';
-import { moduleTree, openAtFirst, searchModules, visibleRows, wholeTree } from '../../src/instant/modules';
+import { icicleRoot, linesByPlace } from '../../src/instant/icicle';
+import { moduleTree, openAtFirst, searchModules, visibleRows, wholeTree, type ModuleNode } from '../../src/instant/modules';
 import { ledgerLines } from '../../src/instant/ledger-panel';
+import { callTree } from '../../src/instant/call-tree';
+import { flameCsv } from '../../src/flame/flame-csv';
 import { toggleKey } from '../../src/instant/table-panel';
 
 function row(depth: number, module: string | null, bytes: number, own: Record<string, number> = {}): TreeRow {
@@ -124,4 +126,39 @@ test('the tree begins with a row of totals', () => {
   const whole = wholeTree({ bytes: 100, blocks: 3, by_category: { other: 10 }, rows } as unknown as Tree);
   expect(visibleRows([whole], new Set(['', 'net'])).map((r) => r.node.name)).toEqual(['all', 'net', 'net.a', 'net.b', '(no module)']);
   expect(whole.children[0]?.parent).toBe(whole);
+});
+
+test('a comparison of two instants has what changed', () => {
+  const value = (bytes: number | null) => ({ name: '', status: '', bytes, bytes_difference: null, bytes_percent: null });
+  const entries = [{ module: 'a', runs: [value(5), value(9)] }, { module: 'b', runs: [value(3), value(3)] }, { module: null, runs: [value(2), value(null)] }];
+  const data = { view: { each: 'entry', by: ['module'], entries, rest: null } } as unknown as ComparedInstants;
+
+  expect(comparedChanges(data)).toEqual([
+    { names: { module: 'a' }, before: 5, after: 9, change: 4 }, { names: { module: null }, before: 2, after: 0, change: -2 },
+  ]);
+});
+
+test('calls have the shape of a tree of modules', () => {
+  const row = (depth: number, name: string, figure: number, own: number) => ({ depth, function: name, file: 'a.c', line: depth, library: null, functions: 1, figure, own });
+  const calls = { total: { peak_bytes: 8, peak_blocks: 2 }, rows: [row(1, 'main', 8, 0), row(2, 'f', 6, 6), row(2, 'g', 2, 2)] } as unknown as Calls;
+  const { bytes, rows } = callTree(calls);
+
+  expect(bytes).toBe(8);
+  expect(rows.map((r) => [r.module, r.bytes, r.own_bytes, r.percent])).toEqual([
+    ['main (a.c:1)', 8, 0, 100], ['main (a.c:1) > f (a.c:2)', 6, 6, 75], ['main (a.c:1) > g (a.c:2)', 2, 2, 25],
+  ]);
+});
+
+test('categories of the icicle contain the lines that allocated them', () => {
+  const row = { module: 'net', name: 'net', bytes: 7, own_by_category: { activation: 7 } };
+  const node = { row, name: 'net', path: 'net', parent: null, children: [] } as unknown as ModuleNode;
+  const lines = linesByPlace([
+    { module: 'net', category: 'activation', line: 'lib/a.py:3 f', bytes: 4, percent: 0, blocks: 1 },
+    { module: 'net', category: 'activation', line: null, bytes: 3, percent: 0, blocks: 1 },
+  ]);
+  const root = icicleRoot({ bytes: 7 }, [node], lines);
+
+  expect(flameCsv(root).split('\n').slice(0, 5)).toEqual([
+    'level,path,bytes', '0,all,7', '1,net,7', '2,"net, activation",7', '3,"net, activation, lib/a.py:3 f",4',
+  ]);
 });

@@ -61,6 +61,13 @@ test('a verdict has the words of the command', () => {
     'Process 4000 asked for 240.0 MiB on cuda:0 (torch), in GPT > layers.1 (Block), forward: ' +
       'it would be activation or temporary, at me/model.py:42 Block.forward.',
   );
+  const killed = { ...verdict, killed: true, group_limit_bytes: 1 << 30, line: null };
+  expect(requestSentence(killed as OomVerdict)).toBe(
+    'The kernel killed process 4000 to keep the memory limit of its control group, 1.00 GiB. Its last allocation was of ' +
+      '240.0 MiB on cuda:0 (torch), in GPT > layers.1 (Block), forward: probably activation or temporary.',
+  );
+  expect(changeText({ change: 'leak', bytes: 1, enough: true, module: 'Net' })).toBe('stop the leak: Net grows from step to step');
+  expect(changeText({ change: 'bfloat16', bytes: 1, enough: true, of: 'parameters' })).toBe('parameters in bf16 instead of fp32');
   const change = { change: 'smaller_batch', bytes: 1, enough: true, fraction: 0.17543859649122806, of_bytes: 358612992 };
   expect(changeText(change)).toBe('a batch smaller by 17.5 %: 342.0 MiB grow with it');
   expect(changeText({ change: 'of_a_later_version' } as OomChange)).toBe('of_a_later_version');

@@ -6,9 +6,11 @@ import { describe, expect, test } from 'vitest';
 import type { Plot } from '../../src/api/types';
 import { bandsCsv } from '../../src/timeline/bands-csv';
 import { actionOf, neighbourStep } from '../../src/timeline/keys';
-import { labelStride, phaseSpans } from '../../src/timeline/phases';
+import { labelStride } from '../../src/format/marks';
+import { phaseSpans } from '../../src/timeline/phases';
+import { commonPath } from '../../src/timeline/band-names';
 import { clampRange, fitToSteps, pan, reveal, zoom } from '../../src/timeline/range';
-import { resample } from '../../src/timeline/samples';
+import { resample } from '../../src/timeline/lines';
 import { bytesAt, stackBands } from '../../src/timeline/stack';
 
 const bounds = { from: 0, to: 1000 };
@@ -58,11 +60,12 @@ describe('the visible range', () => {
   test('fits the steps, or the run without steps', () => {
     expect(fitToSteps([{ begin_ns: 400, end_ns: 500 }, { begin_ns: 500, end_ns: 600 }], bounds)).toEqual({ from: 396, to: 604 });
     expect(fitToSteps([], bounds)).toEqual(bounds);
+    expect(fitToSteps([{ begin_ns: 400, end_ns: 410 }, { begin_ns: 410, end_ns: 900 }], bounds)).toEqual({ from: 399, to: 461 }); // not the time until the process ends
   });
 });
 
 test('a sample holds until the next', () =>
-  expect(resample([0, 5, 10, 15], { times_ns: [5, 12], used_bytes: [7, 9] })).toEqual([null, 7, 7, 9]));
+  expect(resample([0, 5, 10, 15], { times_ns: [5, 12], bytes: [7, 9] })).toEqual([null, 7, 7, 9]));
 
 test('phases end with the next, or with a mark without a name', () => {
   const marks = [
@@ -88,4 +91,11 @@ test('n and N go to the peaks of the neighbouring steps', () => {
   expect(neighbourStep(steps, 20, true)).toBe(2);
   expect(neighbourStep(steps, 20, false)).toBe(0);
   expect(neighbourStep(steps, 30, true)).toBeNull();
+});
+
+test('names of modules share a path that the legend leaves out', () => {
+  expect(commonPath(['GPT > blocks.0', 'GPT > head', 'GPT', 'no module'])).toBe('GPT > ');
+  expect(commonPath(['A > b > c', 'A > b > d', 'A > b'])).toBe('A > ');
+  expect(commonPath(['A > b', 'C > d'])).toBe('');
+  expect(commonPath(['A > b', 'parameter'])).toBe('');
 });

@@ -1,0 +1,105 @@
+"""The place of this process in a distributed job, where the program knows more than its launcher:
+torch.distributed's rank, the coordinates in a DeviceMesh, the groups of Megatron and DeepSpeed.
+
+Installed with PyTorch. Nothing here may disturb the program: each hook calls the original first and
+drops its own errors.
+
+SPDX-License-Identifier: Apache-2.0
+"""
+import functools
+
+from . import _importing, _native
+
+_place = {}  # what was said so far: the recorder keeps the last text only
+
+
+def watch():
+    _importing.when_imported("torch.distributed.distributed_c10d", _hook_groups)
+    _importing.when_imported("torch.distributed.device_mesh", _hook_meshes)
+    _importing.when_imported("megatron.core.parallel_state", _hook_megatron)
+    _importing.when_imported("deepspeed.runtime.pipe.topology", _hook_deepspeed_grid)
+    _importing.when_imported("deepspeed.utils.groups", _hook_deepspeed_experts)
+
+
+def _say(**values):
+    _place.update({key: int(value) for key, value in values.items()})
+    _native.process_place(" ".join(f"{key}={value}" for key, value in _place.items()))
+
+
+def _after(holder, name, say):
+    """Calls say(result, *args) when holder.name has returned."""
+    original = getattr(holder, name, None)
+    if original is None or getattr(original, "says_place", False):
+        return
+
+    @functools.wraps(original)
+    def function(*args, **kwargs):
+        result = original(*args, **kwargs)
+        try:
+            say(result, *args)
+        except Exception:
+            pass
+        return result
+    function.says_place = True
+    setattr(holder, name, function)
+
+
+def _hook_groups(module):
+    def say(_, *__):
+        _say(rank=module.get_rank(), world_size=module.get_world_size())
+    before = module.init_process_group
+    _after(module, "init_process_group", say)
+    import torch.distributed as dist  # it may have copied the name already
+    if getattr(dist, "init_process_group", None) is before:
+        dist.init_process_group = module.init_process_group
+
+
+_OF_LAUNCHERS = ("rank", "world_size", "local_rank", "local_world_size", "node", "launcher", "job")
+
+
+def _key(name):
+    """The name of a dimension as a key of the place; not one that a launcher uses."""
+    key = "".join(c if c.isalnum() or c in "_-." else "_" for c in str(name))[:32]
+    return f"mesh_{key}" if key in _OF_LAUNCHERS else key
+
+
+def _hook_meshes(module):
+    def say(_, mesh, *__):
+        names, coordinate = mesh.mesh_dim_names, mesh.get_coordinate()
+        if names and coordinate is not None:
+            _say(**{_key(name): at for name, at in zip(names, coordinate)})
+    _after(module.DeviceMesh, "__init__", say)
+
+
+_MEGATRON = {"dp": "get_data_parallel_rank", "tp": "get_tensor_model_parallel_rank",
+             "pp": "get_pipeline_model_parallel_rank", "cp": "get_context_parallel_rank",
+             "ep": "get_expert_model_parallel_rank"}
+
+
+def _say_all(holder, getters):
+    for key, getter in getters.items():
+        try:
+            _say(**{key: getattr(holder, getter)()})
+        except Exception:
+            pass  # a version without such groups
+
+
+def _hook_megatron(module):
+    _after(module, "initialize_model_parallel", lambda *_: _say_all(module, _MEGATRON))
+
+
+_DEEPSPEED = {"dp": "get_data_parallel_rank", "tp": "get_slice_parallel_rank",
+              "pp": "get_pipe_parallel_rank"}
+
+
+def _hook_deepspeed_grid(module):
+    """Of a pipeline: PipelineModule makes a grid."""
+    _after(module.PipelineParallelGrid, "__init__",
+           lambda _, grid, *__: _say_all(grid, _DEEPSPEED))
+
+
+def _hook_deepspeed_experts(module):
+    """Of mixtures of experts, which have groups by their number of ranks."""
+    def say(_, ep_size, *__):
+        _say(ep=module._get_expert_parallel_rank(f"ep_size_{ep_size}"))
+    _after(module, "_create_expert_and_data_parallel", say)

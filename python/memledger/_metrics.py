@@ -1,0 +1,170 @@
+"""metrics(): the numbers of this process's recording, for W&B, TensorBoard and other logs.
+
+A `memledger live` beside the program follows the trace and answers; the program only waits for a
+line, and its own memory does not grow with the number of blocks.
+
+SPDX-License-Identifier: Apache-2.0
+"""
+import atexit
+import json
+import os
+import select
+import subprocess
+import threading
+import time
+import warnings
+
+from . import _native, _recording
+from ._asking import environment
+from ._library import find_command
+
+_ANSWER_S = 5
+_RETRY_S = 1  # a process that has just begun is not in its trace yet
+
+# As `live --json` names them for each device, and as they are logged.
+_OF_DEVICE = {
+    "bytes": "live_bytes",
+    "peak_bytes": "peak_bytes",
+    "minute_growth_bytes": "minute_growth_bytes",
+    "used_by_run_bytes": "driver_used_bytes",
+    "unexplained_bytes": "unexplained_bytes",
+}
+_OF_RUN = {
+    "steps": "steps",
+    "last_step_peak_bytes": "last_step_peak_bytes",
+    "allocations": "allocations",
+    "frees": "frees",
+    "allocations_per_second": "allocations_per_second",
+    "refusals": "out_of_memory",
+    "lost": "lost_events",
+}
+
+
+class _Follower:
+    """A `memledger live` that answers each line on its input with the state of the trace."""
+
+    def __init__(self, trace):
+        self.trace = trace
+        self.owner = os.getpid()
+        self.unread = b""
+        self.process = subprocess.Popen(
+            [find_command(), "live", "--on-request", "--", trace], stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, bufsize=0, env=environment(),
+            start_new_session=True)  # Ctrl-C is for the program
+
+    def ask(self):
+        """The state as a dict; None if it cannot be had."""
+        try:
+            self.process.stdin.write(b"\n")
+            line = self._read_line(time.monotonic() + _ANSWER_S)
+        except OSError:
+            return None
+        return json.loads(line) if line else None
+
+    def _read_line(self, until):
+        out = self.process.stdout.fileno()
+        poll = select.poll()  # select() takes no descriptor from 1024 on
+        poll.register(out, select.POLLIN)
+        while b"\n" not in self.unread:
+            ready = poll.poll(1000 * max(0, until - time.monotonic()))
+            some = os.read(out, 1 << 16) if ready else b""
+            if not some:
+                return None
+            self.unread += some
+        line, _, self.unread = self.unread.partition(b"\n")
+        return line
+
+    def close(self):
+        self.process.stdin.close()
+        self.process.stdout.close()
+        if self.owner == os.getpid():
+            self.process.kill()
+            self.process.wait()
+
+
+_lock = threading.Lock()
+_follower = None
+_tried = None  # when the last follower failed
+_warned = False
+
+
+def _after_fork():
+    """A child has its own questions; the pipes are the parent's."""
+    global _lock, _follower, _tried
+    _lock = threading.Lock()
+    _follower = _tried = None
+
+
+os.register_at_fork(after_in_child=_after_fork)
+
+
+def _trace():
+    """The recording of this process: its path, or the process, which `live` finds."""
+    own = _recording._current
+    return own.path if own else str(os.getpid())
+
+
+def _ask():
+    global _follower, _tried
+    trace = _trace()
+    if _follower and _follower.trace != trace:
+        _end()
+    if not _follower:
+        if _tried is not None and time.monotonic() - _tried < _RETRY_S:
+            return None
+        _follower = _Follower(trace)
+    state = _follower.ask()
+    _tried = None
+    if state is None:
+        _end()
+        _tried = time.monotonic()
+    return state
+
+
+def _end():
+    global _follower
+    if _follower:
+        _follower.close()
+    _follower = None
+
+
+atexit.register(_end)
+
+
+def _flat(state, prefix):
+    values = {}
+    for device in state["devices"]:
+        for name, logged in _OF_DEVICE.items():
+            if name in device:
+                values[f"{prefix}{device['device']}/{logged}"] = device[name]
+    for row in state["rows"]:
+        values[f"{prefix}category/{row['name'].replace(' ', '_') or 'other'}_bytes"] = row["bytes"]
+    for process in state["processes"]:
+        if process["pid"] == os.getpid():
+            values[f"{prefix}process/live_bytes"] = process["bytes"]
+            values[f"{prefix}process/peak_bytes"] = process["peak_bytes"]
+    for name, logged in _OF_RUN.items():
+        if name in state:
+            values[prefix + logged] = state[name]
+    values[prefix + "age_seconds"] = (state["time_ns"] - state["last_event_ns"]) / 1e9
+    return values
+
+
+def metrics(prefix="memledger/"):
+    """The memory of this process's recording now, as a flat dict of numbers: live bytes and
+    peaks by device, live bytes by category, steps, allocations, losses. Ready for wandb.log()
+    and for SummaryWriter.add_scalar(). Empty if nothing is being recorded."""
+    global _warned
+    try:
+        with _lock:
+            if not _native.recording():
+                _end()
+                return {}
+            state = _ask()
+    except OSError as error:
+        if not _warned:
+            warnings.warn(f"memledger.metrics() has no numbers: {error}", RuntimeWarning,
+                          stacklevel=2)
+        _warned = True
+        return {}
+    return _flat(state, prefix) if state else {}

@@ -1,0 +1,81 @@
+"""Spark on a cluster: each task runs the C core on one trace, where the executor is, and hands
+Arrow batches on. The driver has the names of the traces only.
+
+memledger must be installed where the executors run.
+
+SPDX-License-Identifier: Apache-2.0
+"""
+from __future__ import annotations
+
+from functools import partial
+from typing import Any, Callable, Iterator, List, Optional, Tuple
+
+from . import _digests, _rows, _schema
+from ._engine import Engine, Uses, plain
+from ._schema import pyarrow
+
+
+def _types(schema: Any) -> str:
+    """An Arrow schema in Spark's words."""
+    words = {"int64": "bigint", "string": "string", "bool": "boolean", "binary": "binary"}
+    return ", ".join(f"`{f.name}` {words[str(f.type)]}" for f in schema)
+
+
+# ---- In the executors -----------------------------------------------------------
+
+
+def _scan(batches: Iterator[Any], table: str, columns: Optional[List[str]],
+          salvage: bool) -> Iterator[Any]:
+    for batch in batches:
+        for path in batch.column("path").to_pylist():
+            yield from _rows.plain_batches(path, table, columns, salvage)
+
+
+_DIGESTS = pyarrow.schema([("trace", pyarrow.string()), ("digest", pyarrow.binary())])
+
+
+def _digest(batches: Iterator[Any], salvage: bool) -> Iterator[Any]:
+    for batch in batches:
+        for path in batch.column("path").to_pylist():
+            yield pyarrow.record_batch([[_digests.trace_of(path)],
+                                        [_digests.content(path, salvage)]], schema=_DIGESTS)
+
+
+# ---- In the driver ---------------------------------------------------------------
+
+
+class SparkEngine(Engine):
+    def __init__(self, traces: List[str], tables: Optional[str], salvage: bool, session: Any):
+        self._traces, self._tables, self._salvage = traces, tables, salvage
+        # Views of its own; the cluster is that of the caller.
+        self._session = session.newSession()
+
+    def _paths(self) -> Any:
+        """The names of the traces, each in a task of its own."""
+        rows = self._session.sparkContext.parallelize([(path,) for path in self._traces],
+                                                      len(self._traces))
+        return self._session.createDataFrame(rows, "path string")
+
+    def _map(self, function: Callable[[Iterator[Any]], Iterator[Any]], schema: Any) -> Any:
+        return self._paths().mapInArrow(function, _types(schema))
+
+    def _table(self, table: str, columns: Optional[List[str]]) -> Any:
+        schema = _schema.schema(table, columns)
+        if self._tables is None:
+            return self._map(partial(_scan, table=table, columns=columns, salvage=self._salvage),
+                             schema)
+        folder = f"{self._tables}/{table}"
+        stored = ", ".join(_types([f]) for f in _schema.schema(table) if f.name not in _schema.KEYS)
+        keys = _types([f for f in schema if f.name in _schema.KEYS])
+        return (self._session.read.schema(f"{stored}, {keys}").parquet(folder)
+                .select([f.name for f in schema]))
+
+    def query(self, sql: str, uses: Uses) -> Any:
+        for table, columns in uses.items():
+            self._table(table, columns).createOrReplaceTempView(table)
+        return plain(self._session.sql(sql).toArrow())
+
+    def digests(self) -> Iterator[Tuple[str, bytes]]:
+        found = self._map(partial(_digest, salvage=self._salvage), _DIGESTS)
+        for row in found.toLocalIterator():
+            yield row["trace"], bytes(row["digest"])

@@ -1,0 +1,347 @@
+/* following.c: see following.h.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "following.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "follow.h"
+#include "replay_net.h"
+
+#define PROCESSES_MAX 4096 /* with a history */
+#define POSTPONED_EVENTS 2048
+
+static const struct ml_trace_opts no_opts = {0};
+
+/* ---- Samples and steps ------------------------------------------------------ */
+
+static struct ml_following_sample *sample_of(struct ml_following *f, uint32_t string)
+{
+    for (size_t i = 0; i < f->samples.len; i++)
+        if (ml_trace_same_string(f->trace, f->samples.items[i].string, string))
+            return &f->samples.items[i];
+    if (ml_vec_push(&f->samples, (struct ml_following_sample){.string = string}) < 0)
+        return NULL;
+    return &f->samples.items[f->samples.len - 1];
+}
+
+static void set_use(struct ml_following *f, uint32_t string, uint32_t process, uint64_t bytes)
+{
+    for (size_t i = 0; i < f->uses.len; i++) {
+        struct ml_following_use *use = &f->uses.items[i];
+
+        if (use->process == process && use->string == string) {
+            use->bytes = bytes;
+            return;
+        }
+    }
+    (void)ml_vec_push(&f->uses, ((struct ml_following_use){string, process, bytes}));
+}
+
+static void on_sample(void *ctx, const struct ml_event *event)
+{
+    struct ml_following *f = ctx;
+    uint64_t bits = event->args[1];
+    struct ml_following_sample *sample;
+    uint32_t process;
+
+    if (bits & ML_SAMPLE_ADDRESSES)
+        return;
+    sample = sample_of(f, (uint32_t)event->args[0]);
+    if (!sample)
+        return;
+    if (bits & ML_SAMPLE_USED)
+        sample->used = (struct ml_seen){true, event->args[2]};
+    if (bits & ML_SAMPLE_FREE)
+        sample->free = (struct ml_seen){true, event->args[3]};
+    if (bits & ML_SAMPLE_TOTAL)
+        sample->total = (struct ml_seen){true, event->args[4]};
+    if (ml_sample_about(event, &process))
+        set_use(f, sample->string, process, event->args[5]);
+}
+
+static void on_mark(void *ctx, const struct ml_event *event)
+{
+    struct ml_following *f = ctx;
+    enum ml_step_turn turn = ml_step_track_mark(&f->steps, event);
+
+    if (turn == ML_STEP_GOES_ON || turn == ML_STEP_EVALUATES)
+        return;
+    if (turn != ML_STEP_RESTARTS && f->step_begin_ns > 0) {
+        f->step_length_ns = event->time_ns - f->step_begin_ns;
+        f->last_step_peak_bytes = f->replay.recent_peak.bytes;
+    }
+    f->step_begin_ns = turn == ML_STEP_ENDS ? 0 : event->time_ns;
+    ml_replay_reset_crest(&f->replay, event->time_ns);
+}
+
+/* ---- History ------------------------------------------------------------------- */
+
+uint64_t ml_following_allocations(const struct ml_following *f)
+{
+    return ml_step_allocations(&f->replay);
+}
+
+uint64_t ml_following_frees(const struct ml_following *f)
+{
+    uint64_t frees = 0;
+
+    for (size_t i = 0; i < f->replay.spaces.len; i++)
+        frees += f->replay.spaces.items[i].counted ? f->replay.spaces.items[i].frees : 0;
+    return frees;
+}
+
+static void keep_each(struct ml_following *f, uint64_t time_ns)
+{
+    const struct ml_replay *r = &f->replay;
+
+    while (f->devices.len < r->devices.len)
+        if (ml_vec_push(&f->devices, (struct ml_second_history){0}) < 0)
+            return;
+    while (f->processes.len < r->processes.len && f->processes.len < PROCESSES_MAX)
+        if (ml_vec_push(&f->processes, (struct ml_second_history){0}) < 0)
+            return;
+    for (size_t i = 0; i < r->devices.len; i++)
+        ml_second_history_put(&f->devices.items[i], time_ns, r->devices.items[i].bytes.live_bytes);
+    for (size_t i = 0; i < f->processes.len; i++)
+        ml_second_history_put(&f->processes.items[i], time_ns,
+                              r->processes.items[i].bytes.live_bytes);
+}
+
+static void keep(struct ml_following *f, uint64_t time_ns)
+{
+    ml_second_history_put(&f->total, time_ns, f->replay.bytes.live_bytes);
+    ml_second_history_put(&f->allocations, time_ns, ml_following_allocations(f));
+    ml_second_history_put(&f->frees, time_ns, ml_following_frees(f));
+    keep_each(f, time_ns);
+}
+
+/* Once in a second of the recording. */
+static void keep_second(struct ml_following *f, uint64_t time_ns)
+{
+    if (!f->total.begun || time_ns / ML_NS_PER_SECOND != f->total.last)
+        keep(f, time_ns);
+}
+
+/* ---- Reading -------------------------------------------------------------------- */
+
+static int feed(struct ml_following *f, const struct ml_event *events, size_t count)
+{
+    uint64_t time_ns = events[count - 1].time_ns;
+    int r = ml_replay_feed_all(&f->replay, events, count);
+
+    if (r == 0 && f->classes)
+        r = ml_following_classes_feed(f->classes, events, count);
+    if (r == 0)
+        keep_second(f, time_ns);
+    return r;
+}
+
+/* Whether to leave the last block for the next look. While nets are read, a block of few events is
+ * about to be replaced by a long one that begins with them; its net is for all of its events. */
+static bool postpones(struct ml_following *f, struct ml_cursor *cursor)
+{
+    const struct ml_index_entry *block = f->has_nets ? ml_cursor_block(cursor) : NULL;
+
+    f->postponed = block && block->events < POSTPONED_EVENTS && ml_trace_is_last(f->trace, block);
+    return f->postponed;
+}
+
+/* Takes the net of the next block, if the collector has one.
+ * @return 1, 0 if the events are to be read, or -ENOMEM */
+static int take_net(struct ml_following *f, struct ml_cursor *cursor)
+{
+    const struct ml_index_entry *block = f->classes ? NULL : ml_cursor_block(cursor);
+    uint64_t last_ns = block ? block->last_ns : 0;
+    struct ml_net net;
+    int r;
+
+    if (!block || !ml_net_read(&f->nets, block, &net) || !ml_replay_takes_net(&f->replay, &net))
+        return 0;
+    r = ml_replay_feed_net(&f->replay, &net);
+    if (r < 0)
+        return r;
+    ml_cursor_pass(cursor);
+    f->net_blocks++;
+    f->has_nets = true;
+    keep_second(f, last_ns);
+    return 1;
+}
+
+/* @return 1, 0 at the end, or negative errno */
+static int read_next(struct ml_following *f, struct ml_cursor *cursor, struct ml_error *err)
+{
+    const struct ml_event *events;
+    int r = take_net(f, cursor);
+
+    if (r == 0) {
+        int n = ml_cursor_next(cursor, &events, err);
+
+        if (n <= 0)
+            return n;
+        r = feed(f, events, (size_t)n);
+    }
+    return r < 0 ? ml_error_set(err, r, "%s: out of memory", f->path) : 1;
+}
+
+static int read_on(struct ml_following *f, struct ml_error *err)
+{
+    struct ml_cursor *cursor = NULL;
+    int r = ml_cursor_open(f->trace, 0, UINT64_MAX, &cursor, err);
+
+    if (r == 0)
+        ml_cursor_skip(cursor, f->replay.events);
+    do
+        r = r < 0 || postpones(f, cursor) ? r : read_next(f, cursor, err);
+    while (r > 0 && !f->postponed);
+    ml_cursor_free(cursor);
+    if (r >= 0)
+        ml_trace_forget(f->trace, f->replay.events);
+    return r < 0 ? r : 0;
+}
+
+static void release_state(struct ml_following *f)
+{
+    ml_following_classes_free(f->classes);
+    f->classes = NULL;
+    ml_replay_release(&f->replay);
+    ml_vec_release(&f->samples);
+    ml_vec_release(&f->uses);
+    ml_vec_release(&f->devices);
+    ml_vec_release(&f->processes);
+    f->total = f->allocations = f->frees = (struct ml_second_history){0};
+    f->has_nets = f->postponed = false;
+    f->steps = (struct ml_step_track){0};
+    f->step_begin_ns = f->step_length_ns = 0;
+    f->step_peak_bytes = f->last_step_peak_bytes = 0;
+    ml_net_reader_release(&f->nets);
+    ml_trace_free(f->trace);
+    f->trace = NULL;
+}
+
+static void note_definitions(struct ml_following *f)
+{
+    f->spaces = ml_trace_spaces(f->trace);
+    f->scopes = ml_trace_scopes(f->trace);
+    f->strings = ml_trace_strings(f->trace);
+}
+
+static int begin(struct ml_following *f, struct ml_error *err)
+{
+    bool failed = false;
+    int r = ml_trace_open(f->path, &no_opts, &f->trace, err);
+
+    if (r < 0)
+        return r;
+    r = ml_replay_init(&f->replay, f->trace);
+    f->replay.on_sample = on_sample;
+    f->replay.on_mark = on_mark;
+    f->replay.ctx = f;
+    f->steps.replay = &f->replay;
+    if (r == 0 && ml_classes_are_needed(f->trace, &failed))
+        r = ml_following_classes_new(f->trace, &f->classes);
+    if (r < 0 || failed)
+        return ml_error_set(err, -ENOMEM, "%s: out of memory", f->path);
+    note_definitions(f);
+    ml_net_reader_init(&f->nets);
+    ml_net_reader_poll(&f->nets, f->trace);
+    return read_on(f, err);
+}
+
+static int restart(struct ml_following *f, struct ml_error *err)
+{
+    release_state(f);
+    f->restarts++;
+    *err = (struct ml_error){0};
+    return begin(f, err);
+}
+
+/* @return 0; 1 if the events so far mean something else now; or negative errno */
+static int learn(struct ml_following *f)
+{
+    bool failed = false;
+    int r = 0;
+
+    if (ml_trace_spaces(f->trace) != f->spaces) {
+        r = ml_replay_learn_spaces(&f->replay);
+        if (r == 0 && f->classes)
+            r = ml_replay_learn_spaces(ml_following_classes_replay(f->classes));
+    }
+    if (r == 0 && ml_trace_scopes(f->trace) != f->scopes && f->classes)
+        r = ml_following_classes_learn(f->classes);
+    if (r == 0 && !f->classes && ml_trace_strings(f->trace) != f->strings)
+        r = ml_classes_are_needed(f->trace, &failed);
+    note_definitions(f);
+    return failed ? -ENOMEM : r;
+}
+
+int ml_following_poll(struct ml_following *f, struct ml_error *err)
+{
+    int r;
+
+    if (!f->trace)
+        return restart(f, err) < 0 ? err->code : 1;
+    ml_net_reader_poll(&f->nets, f->trace);
+    f->has_nets &= !f->postponed; /* nothing has come instead: it is read now */
+    r = ml_trace_grow(f->trace, err);
+    if (r == 0 && f->postponed)
+        r = 1;
+    if (r == -ESTALE)
+        return restart(f, err) < 0 ? err->code : 1;
+    if (r > 0) {
+        int learnt = learn(f);
+
+        if (learnt < 0)
+            return ml_error_set(err, learnt, "%s: out of memory", f->path);
+        r = learnt ? restart(f, err) : read_on(f, err);
+        r = r < 0 ? r : 1;
+    }
+    if (r >= 0)
+        keep(f, ml_following_now(f));
+    return r;
+}
+
+uint64_t ml_following_now(const struct ml_following *f)
+{
+    const struct ml_trace_info *info = ml_trace_info(f->trace);
+
+    if (info->being_written && info->read_wall_ns > info->start_wall_ns + info->end_ns)
+        return info->read_wall_ns - info->start_wall_ns;
+    return info->end_ns;
+}
+
+/* ---- Beginning and end ------------------------------------------------------------- */
+
+int ml_following_open(const char *path, struct ml_following **ret, struct ml_error *err)
+{
+    struct ml_following *f = calloc(1, sizeof(*f));
+    int r;
+
+    if (f)
+        f->path = strdup(path);
+    if (!f || !f->path) {
+        ml_following_free(f);
+        return ml_error_set(err, -ENOMEM, "%s: out of memory", path);
+    }
+    r = begin(f, err);
+    if (r < 0) {
+        ml_following_free(f);
+        return r;
+    }
+    keep(f, ml_following_now(f));
+    *ret = f;
+    return 0;
+}
+
+void ml_following_free(struct ml_following *f)
+{
+    if (!f)
+        return;
+    release_state(f);
+    ml_row_history_release(&f->rows);
+    free(f->path);
+    free(f);
+}

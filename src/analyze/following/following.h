@@ -1,0 +1,81 @@
+/* following.h: the state of a run while it is recorded: a live table that reads on as the trace
+ * grows.
+ *
+ *     ml_following_open(path, &f, &err);
+ *     for (;;) {
+ *         ml_following_poll(f, &err);
+ *         ml_live_view(f, &question, &view, &err);   (live_view.h)
+ *         ... wait ...
+ *     }
+ *
+ * Each event is read once, and memory grows with the live blocks and the definitions, not with the
+ * events. Some definitions change what the events before them mean: the first module, or a space of
+ * a level that counts instead of another. The trace is then read again from its start, which
+ * happens in the first moments of a program.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef ML_ANALYZE_FOLLOWING_H
+#define ML_ANALYZE_FOLLOWING_H
+
+#include "following_classes.h"
+#include "net_read.h"
+#include "replay.h"
+#include "row_history.h"
+#include "samples.h"
+#include "second_history.h"
+#include "step_track.h"
+#include "trace.h"
+
+/* The latest samples of a device. */
+struct ml_following_sample {
+    uint32_t string; /* its name in the trace */
+    struct ml_seen used, free, total;
+};
+
+/* What the processes of the run use of it, by the latest samples. */
+struct ml_following_use {
+    uint32_t string, process;
+    uint64_t bytes;
+};
+
+struct ml_following {
+    char *path;
+    struct ml_trace *trace;
+    struct ml_replay replay;
+    struct ml_following_classes *classes; /* NULL: blocks have the categories of their labels */
+    uint32_t spaces, scopes, strings;     /* definitions that have been looked at */
+    struct ml_step_track steps;
+    uint64_t step_begin_ns, step_length_ns; /* of the running one; of the last finished one */
+    uint64_t step_peak_bytes, last_step_peak_bytes;
+    ML_VEC(struct ml_following_sample) samples;
+    ML_VEC(struct ml_following_use) uses;
+    struct ml_second_history total, allocations, frees;
+    ML_VEC(struct ml_second_history) devices; /* as in the replay */
+    ML_VEC(struct ml_second_history) processes;
+    struct ml_row_history rows;
+    struct ml_net_reader nets;
+    uint64_t net_blocks; /* whose net was read instead of their events */
+    bool has_nets;       /* the last look found some */
+    bool postponed;      /* the last block is not read yet */
+    uint64_t restarts;
+};
+
+/* Opens the trace and reads what it has so far. The caller owns *ret.
+ * @return 0 or negative errno */
+int ml_following_open(const char *path, struct ml_following **ret, struct ml_error *err);
+void ml_following_free(struct ml_following *f);
+
+/* Reads on. If another recording has replaced the file, starts with that one.
+ * @return 1 if there was anything new, 0 if not, or negative errno */
+int ml_following_poll(struct ml_following *f, struct ml_error *err);
+
+/* The time of the run now, in ns since it began: while it is recorded, that of the clock, else that
+ * of the last event. */
+uint64_t ml_following_now(const struct ml_following *f);
+
+/* All allocations and frees so far, of counted spaces. */
+uint64_t ml_following_allocations(const struct ml_following *f);
+uint64_t ml_following_frees(const struct ml_following *f);
+
+#endif

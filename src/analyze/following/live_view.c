@@ -1,0 +1,351 @@
+/* live_view.c: see live_view.h.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "live_view.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "event_names.h"
+#include "memledger/memledger.h"
+
+#define MINUTE 60
+#define RATE_SECONDS 10
+#define ALL_GROUPS 1000000
+
+static const char *copy(struct ml_live_view *view, const char *text)
+{
+    return text ? ml_arena_dup(&view->arena, text, strlen(text)) : NULL;
+}
+
+static int64_t growth_of(const struct ml_second_history *h, uint64_t now)
+{
+    uint64_t seconds;
+
+    return (int64_t)(now - ml_second_history_ago(h, MINUTE, &seconds));
+}
+
+/* ---- Devices ------------------------------------------------------------------ */
+
+static void add_samples(const struct ml_following *f, struct ml_live_device *d)
+{
+    for (size_t i = 0; i < f->samples.len; i++) {
+        const struct ml_following_sample *s = &f->samples.items[i];
+
+        if (strcmp(ml_trace_string(f->trace, s->string, NULL), d->name))
+            continue;
+        d->used = s->used;
+        d->total = s->total;
+        for (size_t k = 0; k < f->uses.len; k++)
+            if (f->uses.items[k].string == s->string)
+                d->ours = (struct ml_seen){true, d->ours.bytes + f->uses.items[k].bytes};
+    }
+    d->has_unexplained = d->ours.known && strcmp(d->name, ML_HOST_DEVICE) != 0;
+    if (d->has_unexplained)
+        d->unexplained_bytes = (int64_t)(d->ours.bytes - d->levels[MEMLEDGER_DRIVER]);
+}
+
+static int add_device(const struct ml_following *f, size_t i, struct ml_live_view *view)
+{
+    const struct ml_replay_device *device = &f->replay.devices.items[i];
+    size_t len;
+    const char *name = ml_intern_get(&f->replay.device_names, (uint32_t)i, &len);
+    struct ml_live_device d = {
+        .name = ml_arena_dup(&view->arena, name, len),
+        .bytes = device->bytes.live_bytes,
+        .peak_bytes = device->bytes.peak_bytes,
+        .peak_time_ns = device->bytes.peak_time_ns,
+        .history = i < f->devices.len ? &f->devices.items[i] : NULL,
+    };
+
+    if (!d.name)
+        return -ENOMEM;
+    for (int level = 0; level < ML_LEVELS; level++)
+        d.levels[level] = device->levels[level].live_bytes;
+    if (d.history)
+        d.growth_bytes = growth_of(d.history, d.bytes);
+    add_samples(f, &d);
+    return ml_vec_push(&view->devices, d);
+}
+
+/* ---- Processes ------------------------------------------------------------------ */
+
+static int by_bytes(const void *a, const void *b)
+{
+    const struct ml_live_process *x = a, *y = b;
+
+    if (x->bytes != y->bytes)
+        return x->bytes < y->bytes ? 1 : -1;
+    return x->number < y->number ? -1 : x->number > y->number;
+}
+
+static int add_process(const struct ml_following *f, size_t i, struct ml_live_view *view)
+{
+    const struct ml_replay_process *process = &f->replay.processes.items[i];
+    const struct ml_process *defined = ml_trace_process(f->trace, process->number);
+    struct ml_live_process p = {
+        .number = process->number,
+        .pid = defined->pid,
+        .command = copy(view, ml_trace_string(f->trace, defined->command, NULL)),
+        .role = defined->role ? copy(view, ml_trace_string(f->trace, defined->role, NULL)) : NULL,
+        .ended = process->ended,
+        .bytes = process->bytes.live_bytes,
+        .peak_bytes = process->bytes.peak_bytes,
+        .peak_time_ns = process->bytes.peak_time_ns,
+    };
+
+    if (!p.command || (defined->role && !p.role))
+        return -ENOMEM;
+    p.rank = p.role ? ml_role_rank(p.role) : 0;
+    if (i < f->processes.len)
+        p.growth_bytes = growth_of(&f->processes.items[i], p.bytes);
+    view->ended_processes += p.ended;
+    return ml_vec_push(&view->processes, p);
+}
+
+/* ---- Rows -------------------------------------------------------------------------- */
+
+/* The categories that a classification finds are put into the live table while it is added up. */
+struct borrowed {
+    struct ml_following_class *before;
+    size_t count;
+};
+
+static void put_class(struct ml_block *block, const struct ml_following_class *given)
+{
+    block->category = given->category & 0x3f;
+    block->label = ml_block_number(given->label) & 0xffffff;
+}
+
+static int borrow_classes(struct ml_following *f, struct borrowed *ret)
+{
+    struct ml_replay *r = &f->replay;
+    size_t count = r->blocks.len;
+    struct ml_following_class *now;
+    int code;
+
+    *ret = (struct borrowed){0};
+    if (!f->classes || count == 0)
+        return 0;
+    now = calloc(count, sizeof(*now));
+    ret->before = calloc(count, sizeof(*ret->before));
+    code = now && ret->before ? ml_following_classes_now(f->classes, now, count) : -ENOMEM;
+    for (size_t i = 0; code == 0 && i < count; i++) {
+        struct ml_block *b = &r->blocks.items[i];
+
+        ret->before[i] = (struct ml_following_class){b->label, b->category};
+        if (b->live)
+            put_class(b, &now[i]);
+    }
+    ret->count = code == 0 ? count : 0;
+    free(now);
+    return code;
+}
+
+static void give_back(struct ml_following *f, struct borrowed *borrowed)
+{
+    for (size_t i = 0; i < borrowed->count; i++)
+        put_class(&f->replay.blocks.items[i], &borrowed->before[i]);
+    free(borrowed->before);
+}
+
+/* FNV-1a */
+static uint64_t hash_text(uint64_t seed, const char *text)
+{
+    uint64_t hash = UINT64_C(0xcbf29ce484222325) ^ seed;
+
+    for (; *text; text++)
+        hash = (hash ^ (uint8_t)*text) * UINT64_C(0x100000001b3);
+    return hash;
+}
+
+static uint64_t hash_question(const struct ml_live_question *q)
+{
+    uint64_t hash = (uint64_t)q->by + 1;
+
+    for (size_t i = 0; i < q->filter_count; i++)
+        hash = hash_text(hash + (uint64_t)q->filters[i].key, q->filters[i].name);
+    return hash;
+}
+
+static bool is_asked_for(const struct ml_live_question *q, const struct ml_breakdown_group *group)
+{
+    for (size_t i = 0; i < q->filter_count; i++)
+        if (strcmp(group->names[i], q->filters[i].name))
+            return false;
+    return true;
+}
+
+/* Filters are keys before the key that is asked for. A key that is both needs no second place. */
+static size_t choose_keys(const struct ml_live_question *q, struct ml_breakdown_opts *opts)
+{
+    size_t place;
+
+    for (size_t i = 0; i < q->filter_count; i++)
+        opts->by[opts->by_count++] = q->filters[i].key;
+    for (place = 0; place < opts->by_count; place++)
+        if (opts->by[place] == q->by)
+            return place;
+    opts->by[opts->by_count++] = q->by;
+    return place;
+}
+
+static int add_row(struct ml_live_view *view, const struct ml_breakdown_group *group, size_t place)
+{
+    struct ml_live_row row = {
+        .name = copy(view, group->names[place]),
+        .bytes = group->bytes,
+        .blocks = group->blocks,
+    };
+
+    return row.name ? ml_vec_push(&view->rows, row) : -ENOMEM;
+}
+
+static int choose_rows(const struct ml_live_question *q, const struct ml_breakdown *breakdown,
+                       size_t place, struct ml_live_view *view)
+{
+    int r = 0;
+
+    for (size_t i = 0; r == 0 && i < breakdown->groups.len; i++)
+        if (is_asked_for(q, &breakdown->groups.items[i]))
+            r = add_row(view, &breakdown->groups.items[i], place);
+    return r;
+}
+
+static int add_history(struct ml_following *f, const struct ml_live_question *q,
+                       struct ml_live_view *view)
+{
+    struct ml_row_bytes *rows = calloc(view->rows.len ? view->rows.len : 1, sizeof(*rows));
+    int r;
+
+    if (!rows)
+        return -ENOMEM;
+    for (size_t i = 0; i < view->rows.len; i++)
+        rows[i] = (struct ml_row_bytes){hash_text(0, view->rows.items[i].name),
+                                        view->rows.items[i].bytes};
+    r = ml_row_history_put(&f->rows, hash_question(q), view->time_ns, rows, view->rows.len);
+    for (size_t i = 0; r == 0 && i < view->rows.len; i++) {
+        struct ml_live_row *row = &view->rows.items[i];
+
+        row->peak_bytes = ml_max_u64(row->bytes, ml_row_history_peak(&f->rows, rows[i].row));
+        row->has_growth =
+            ml_row_history_growth(&f->rows, rows[i].row, row->bytes, &row->growth_bytes);
+    }
+    free(rows);
+    return r;
+}
+
+static void fold_rows(const struct ml_live_question *q, struct ml_live_view *view)
+{
+    uint64_t all = 0;
+
+    for (size_t i = 0; i < view->rows.len; i++)
+        all += view->rows.items[i].bytes;
+    for (size_t i = 0; i < view->rows.len; i++) {
+        struct ml_live_row *row = &view->rows.items[i];
+
+        row->percent = all ? 100.0 * (double)row->bytes / (double)all : 0;
+        if (i < q->top)
+            continue;
+        view->rest.bytes += row->bytes;
+        view->rest.blocks += row->blocks;
+        view->rest.percent += row->percent;
+        view->rest_count++;
+    }
+    view->rows.len -= view->rest_count;
+}
+
+static int add_rows(struct ml_following *f, const struct ml_live_question *q,
+                    struct ml_live_view *view)
+{
+    struct ml_breakdown_opts opts = {.top = ALL_GROUPS};
+    struct ml_breakdown breakdown = {0};
+    size_t place = choose_keys(q, &opts);
+    struct borrowed borrowed;
+    int r = borrow_classes(f, &borrowed);
+
+    if (r == 0) {
+        ml_snapshot_begin(f->trace, &breakdown.at);
+        r = ml_breakdown_of(&f->replay, &opts, &breakdown);
+    }
+    give_back(f, &borrowed);
+    if (r == 0)
+        r = choose_rows(q, &breakdown, place, view);
+    ml_breakdown_release(&breakdown);
+    if (r == 0)
+        r = add_history(f, q, view);
+    if (r == 0)
+        fold_rows(q, view);
+    return r;
+}
+
+/* ---- The whole ----------------------------------------------------------------------- */
+
+static double rate_of(const struct ml_second_history *h)
+{
+    uint64_t seconds, before = ml_second_history_ago(h, RATE_SECONDS, &seconds), none;
+
+    return seconds ? (double)(ml_second_history_ago(h, 0, &none) - before) / (double)seconds : 0;
+}
+
+static void fill_totals(const struct ml_following *f, struct ml_live_view *view)
+{
+    const struct ml_trace_info *info = ml_trace_info(f->trace);
+    const struct ml_replay *r = &f->replay;
+
+    view->start_wall_ns = info->start_wall_ns;
+    view->time_ns = ml_following_now(f);
+    view->last_ns = info->end_ns;
+    view->being_recorded = info->being_written;
+    view->finished = info->has_index;
+    view->events = r->events;
+    view->lost = r->lost;
+    view->refusals = r->ooms;
+    view->allocations = ml_following_allocations(f);
+    view->frees = ml_following_frees(f);
+    view->allocations_per_second = rate_of(&f->allocations);
+    view->bytes = r->bytes.live_bytes;
+    view->peak_bytes = r->bytes.peak_bytes;
+    view->peak_time_ns = r->bytes.peak_time_ns;
+    for (size_t i = 0; i < r->spaces.len; i++)
+        if (r->spaces.items[i].counted && !r->spaces.items[i].ended)
+            view->blocks += r->spaces.items[i].live_blocks;
+    view->growth_bytes = growth_of(&f->total, view->bytes);
+    view->history = &f->total;
+    view->steps = f->steps.count;
+    view->step_number = f->steps.number;
+    view->in_step = f->steps.count > 0 && f->step_begin_ns > 0;
+    view->step_begin_ns = f->step_begin_ns;
+    view->step_length_ns = f->step_length_ns;
+    view->step_peak_bytes = f->last_step_peak_bytes;
+}
+
+int ml_live_view(struct ml_following *f, const struct ml_live_question *question,
+                 struct ml_live_view *ret, struct ml_error *err)
+{
+    int r = 0;
+
+    *ret = (struct ml_live_view){0};
+    fill_totals(f, ret);
+    ret->command = copy(ret, ml_trace_setting(f->trace, "command"));
+    ret->host = copy(ret, ml_trace_setting(f->trace, "host"));
+    for (size_t i = 0; r == 0 && i < f->replay.devices.len; i++)
+        r = add_device(f, i, ret);
+    for (size_t i = 0; r == 0 && i < f->replay.processes.len; i++)
+        r = add_process(f, i, ret);
+    ml_vec_sort(&ret->processes, by_bytes);
+    if (r == 0 && !question->no_rows)
+        r = add_rows(f, question, ret);
+    return r < 0 ? ml_error_set(err, r, "out of memory") : 0;
+}
+
+void ml_live_view_release(struct ml_live_view *view)
+{
+    ml_vec_release(&view->devices);
+    ml_vec_release(&view->processes);
+    ml_vec_release(&view->rows);
+    ml_arena_release(&view->arena);
+    *view = (struct ml_live_view){0};
+}

@@ -1,0 +1,86 @@
+/* window_begin.c: see window_begin.h.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "window_begin.h"
+
+#include <stdio.h>
+
+#include "number_rows.h"
+#include "window_tags.h"
+
+static uint64_t peak_since(const struct ml_replay *replay, uint64_t space)
+{
+    for (size_t i = 0; i < replay->spaces.len; i++) {
+        if (replay->spaces.items[i].number == space)
+            return replay->spaces.items[i].bytes.peak_bytes;
+    }
+    return 0;
+}
+
+static void read_dropped(const struct ml_replay *replay, struct ml_rows *rows,
+                         struct ml_window_begin *ret)
+{
+    uint64_t row[ML_DROPPED_FIELDS];
+
+    if (ml_rows_next(rows, row, ML_DROPPED_FIELDS) <= 0)
+        return;
+    ret->begin_ns = row[ML_DROPPED_BEGIN_NS];
+    ret->begin_wall_ns = ml_trace_info(replay->trace)->start_wall_ns + ret->begin_ns;
+    ret->events = row[ML_DROPPED_EVENTS];
+    ret->allocations = row[ML_DROPPED_ALLOCATIONS];
+    ret->frees = row[ML_DROPPED_FREES];
+    ret->repeated = row[ML_DROPPED_REPEATED];
+}
+
+static void name_place(const struct ml_trace *trace, uint32_t number, char *ret, size_t len)
+{
+    const struct ml_space *space = ml_trace_space(trace, number);
+
+    snprintf(ret, len, "%s %s", ml_trace_string(trace, space->device, NULL),
+             ml_trace_string(trace, space->name, NULL));
+}
+
+static void read_spaces(const struct ml_replay *replay, struct ml_rows *rows,
+                        struct ml_window_begin *ret)
+{
+    uint64_t row[ML_WINDOW_SPACE_FIELDS];
+
+    while (ml_rows_next(rows, row, ML_WINDOW_SPACE_FIELDS) > 0) {
+        uint64_t peak = ml_min_u64(row[ML_WINDOW_SPACE_PEAK_BYTES], ML_BYTES_MAX);
+
+        if (peak <= ret->peak_bytes || peak <= peak_since(replay, row[ML_WINDOW_SPACE_NUMBER]))
+            continue;
+        ret->peak_bytes = peak;
+        ret->peak_ns = row[ML_WINDOW_SPACE_PEAK_NS];
+        name_place(replay->trace, (uint32_t)row[ML_WINDOW_SPACE_NUMBER], ret->peak_place,
+                   sizeof(ret->peak_place));
+    }
+}
+
+struct ml_window_begin ml_window_begin_of(const struct ml_replay *replay)
+{
+    struct ml_window_begin found = {0};
+    struct ml_buf bytes = {0};
+    int64_t section = ml_trace_last_section(replay->trace, ML_BLOCK_WINDOW);
+    struct ml_record record;
+    struct ml_rows rows;
+    const uint8_t *in;
+
+    if (section < 0)
+        return found;
+    found.is_window = true;
+    if (ml_trace_read_section(replay->trace, (size_t)section, ML_BLOCK_WINDOW, &bytes) == 0) {
+        in = bytes.data;
+        while (ml_record_next(&in, bytes.data + bytes.len, &record) > 0) {
+            if (ml_rows_open(&record, &rows) < 0)
+                continue;
+            if (record.tag == ML_WINDOW_DROPPED)
+                read_dropped(replay, &rows, &found);
+            else if (record.tag == ML_WINDOW_SPACES)
+                read_spaces(replay, &rows, &found);
+        }
+    }
+    ml_buf_release(&bytes);
+    return found;
+}

@@ -1,0 +1,28 @@
+/* window_begin.h: where a recording begins that kept only its last part, and what came before.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef ML_ANALYZE_WINDOW_BEGIN_H
+#define ML_ANALYZE_WINDOW_BEGIN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "replay.h"
+
+struct ml_window_begin {
+    bool is_window; /* false: the trace has everything, and the rest is 0 */
+    uint64_t begin_ns;
+    uint64_t begin_wall_ns;
+    uint64_t events, allocations, frees; /* before it */
+    uint64_t repeated;                   /* events at the start of the trace that stand for them */
+    /* The largest peak before it of a space that has had a lower one since; 0: none. */
+    uint64_t peak_bytes, peak_ns;
+    char peak_place[64]; /* its device and name */
+};
+
+/* @replay  has read the trace
+ * @return  without numbers if the section is damaged */
+struct ml_window_begin ml_window_begin_of(const struct ml_replay *replay);
+
+#endif

@@ -1,0 +1,246 @@
+/* attached.c: see attached.h.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "attached.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "live_api.h"
+#include "loaded_symbols.h"
+#include "recorder.h"
+#include "torch_real.h"
+
+#define EXPORT __attribute__((visibility("default")))
+#define LINE_ROOM 512
+#define MAIN_MS 3000 /* for an answer of Python's main thread */
+#define CALLS_MAX 8  /* that it has not answered */
+#define CODE_ROOM (6 * LINE_ROOM)
+
+enum line { LINE_SESSION, LINE_LIBRARY, LINE_PACKAGE, LINE_TRACE, LINES };
+
+struct request {
+    char line[LINES][LINE_ROOM];
+};
+
+/* heap_late.h; libmemledger.so has none. */
+struct heap_late {
+    void (*begin)(void);
+    void (*end)(void);
+};
+
+extern const struct ml_live_api memledger_live_v1;
+int InitializeInjection(void);
+
+static const struct heap_late *heap_late(void)
+{
+    const struct link_map *own = ml_symbols_own_object();
+
+    return own ? ml_symbol_in(own->l_addr, own->l_ld, "memledger_heap_late_v1") : NULL;
+}
+
+static bool parse(const char *text, struct request *ret)
+{
+    for (int i = 0; i < LINES; i++) {
+        size_t len = strcspn(text, "\n");
+        if (len >= LINE_ROOM)
+            return false;
+        memcpy(ret->line[i], text, len);
+        ret->line[i][len] = '\0';
+        text += len + (text[len] == '\n');
+    }
+    return true;
+}
+
+/* ---- Python ---------------------------------------------------------------- */
+
+struct python {
+    int (*is_initialized)(void);
+    int (*ensure)(void);
+    void (*release)(int);
+    int (*run)(const char *, void *);
+    int (*add_call)(int (*)(void *), void *);
+};
+
+static bool find_python(struct python *ret)
+{
+    *ret = (struct python){
+        .is_initialized = (int (*)(void))ml_symbol_anywhere("Py_IsInitialized"),
+        .ensure = (int (*)(void))ml_symbol_anywhere("PyGILState_Ensure"),
+        .release = (void (*)(int))ml_symbol_anywhere("PyGILState_Release"),
+        .run = (int (*)(const char *, void *))ml_symbol_anywhere("PyRun_SimpleStringFlags"),
+        .add_call = (int (*)(int (*)(void *), void *))ml_symbol_anywhere("Py_AddPendingCall"),
+    };
+    return ret->is_initialized && ret->ensure && ret->release && ret->run && ret->add_call &&
+           ret->is_initialized();
+}
+
+/* A path inside quotation marks of Python: no character that ends or escapes it. */
+static bool is_plain(const char *text)
+{
+    return !strpbrk(text, "\"\\\n");
+}
+
+static bool run_python(const struct python *python, const char *code)
+{
+    int state = python->ensure();
+    bool ok = !python->run(code, NULL);
+
+    python->release(state);
+    return ok;
+}
+
+/* One piece of code for Python's main thread. It stays valid, because Python may come to it late.
+ */
+enum turn { TURN_WAITS, TURN_TAKEN, TURN_DONE, TURN_CANCELLED };
+
+struct main_call {
+    const struct python *python;
+    char code[CODE_ROOM];
+    _Atomic int turn;
+};
+
+static bool take_turn(struct main_call *call, int to)
+{
+    int waits = TURN_WAITS;
+
+    return atomic_compare_exchange_strong(&call->turn, &waits, to);
+}
+
+static int run_in_main(void *arg)
+{
+    struct main_call *call = arg;
+
+    if (take_turn(call, TURN_TAKEN)) {
+        call->python->run(call->code, NULL);
+        atomic_store(&call->turn, TURN_DONE); /* pairs with the load in wait_for_main */
+    }
+    return 0;
+}
+
+/* @return whether the code has run; otherwise it never will */
+static bool wait_for_main(struct main_call *call)
+{
+    for (int waited_ms = 0; atomic_load(&call->turn) != TURN_DONE; waited_ms++) {
+        if (waited_ms >= MAIN_MS && take_turn(call, TURN_CANCELLED))
+            return false;
+        syscall(SYS_nanosleep, &(struct timespec){.tv_nsec = 1000000}, NULL);
+    }
+    return true;
+}
+
+/* The package looks at all of Python's objects. PyTorch expects no other reference to a
+ * tensor that it is about to free, as it does in other threads during a backward pass; so that is
+ * done where the program could do it, between two of the main thread's instructions.
+ * @return whether the package has begun the recording */
+static bool begin_in_python(const struct python *found, const struct request *r)
+{
+    static struct python python;
+    static struct main_call calls[CALLS_MAX];
+    static unsigned used;
+    struct main_call *call;
+
+    if (used == CALLS_MAX)
+        return false;
+    for (int i = 0; i < LINES; i++)
+        if (!is_plain(r->line[i]))
+            return false;
+    if (!r->line[LINE_PACKAGE][0])
+        return false;
+    python = *found;
+    call = &calls[used];
+    call->python = &python;
+    snprintf(call->code, sizeof(call->code),
+             "def _memledger_attach():\n"
+             "    import sys\n"
+             "    sys.path.insert(0, \"%s\")\n"
+             "    try:\n"
+             "        from memledger import _attached\n"
+             "    except Exception:\n"
+             "        return\n"
+             "    finally:\n"
+             "        sys.path.remove(\"%s\")\n"
+             "    _attached.begin(\"%s\", \"%s\", \"%s\")\n"
+             "_memledger_attach()\n"
+             "del _memledger_attach\n",
+             r->line[LINE_PACKAGE], r->line[LINE_PACKAGE], r->line[LINE_SESSION],
+             r->line[LINE_LIBRARY], r->line[LINE_TRACE]);
+    atomic_store(&call->turn, TURN_WAITS);
+    if (python.add_call(run_in_main, call))
+        return false;
+    if (wait_for_main(call))
+        return ml_recorder_recording();
+    used++; /* Python still has the pointer */
+    return false;
+}
+
+/* ---- Both --------------------------------------------------------------------- */
+
+static int begin_alone(const struct request *r)
+{
+    memledger_live_v1.switch_on();
+    memledger_live_v1.patch_torch();
+    return memledger_live_v1.join(r->line[LINE_SESSION]);
+}
+
+static int32_t attach(const char *text)
+{
+    static struct request r;
+    struct python python;
+    bool has_python, named;
+    int result = 0;
+
+    if (!parse(text, &r))
+        return -ENAMETOOLONG;
+    if (ml_recorder_recording())
+        return -EBUSY;
+    has_python = find_python(&python);
+    named = has_python && begin_in_python(&python, &r);
+    if (!named)
+        result = begin_alone(&r);
+    if (result)
+        return result;
+    memledger_live_v1.patch_mxnet();
+    if (heap_late() && ml_session->heap != ML_HEAP_OFF)
+        heap_late()->begin();
+    if (ml_session->cuda != ML_CUDA_OFF)
+        InitializeInjection();
+    return has_python && !named;
+}
+
+/* The command gives up after some seconds, and may come again while its first thread still waits
+ * for Python. */
+EXPORT int32_t memledger_attach_v1(const char *text)
+{
+    static _Atomic pid_t attaching; /* in this process, not in a parent that forked meanwhile */
+    int32_t result;
+
+    if (atomic_exchange(&attaching, getpid()) == getpid())
+        return -EBUSY;
+    result = attach(text);
+    atomic_store(&attaching, 0);
+    return result;
+}
+
+EXPORT int32_t memledger_detach_v1(const char *text)
+{
+    struct python python;
+    int r;
+
+    (void)text;
+    if (heap_late())
+        heap_late()->end();
+    if (find_python(&python))
+        run_python(&python, "if 'memledger._attached' in __import__('sys').modules:\n"
+                            "    __import__('sys').modules['memledger._attached'].end()\n");
+    r = memledger_live_v1.leave();
+    ml_torch_unpatch();
+    return r;
+}

@@ -1,0 +1,138 @@
+/* recorded_session.c: see recorded_session.h.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "recorded_session.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/futex.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* A part of the path of every session page; see session_place.c. */
+#define FOLDER_BEGIN "/memledger-"
+
+static bool is_page(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash && !strcmp(slash + 1, ML_SESSION_PAGE) && strstr(path, FOLDER_BEGIN);
+}
+
+/* Maps the page if it is one. A recording that has ended leaves it mapped, without a name. */
+static int map_page(const char *path, struct ml_recorded_session *ret)
+{
+    struct ml_session *page;
+    struct stat st;
+    int fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+    int r = -ESRCH;
+
+    if (fd < 0)
+        return errno == EACCES || errno == EPERM ? -EACCES : -ESRCH;
+    if (fstat(fd, &st) || !S_ISREG(st.st_mode) || (size_t)st.st_size < sizeof(*page)) {
+        close(fd);
+        return r;
+    }
+    page = mmap(NULL, sizeof(*page), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    close(fd);
+    if (page == MAP_FAILED)
+        return -errno;
+    if (page->magic == ML_SHARED_MAGIC && page->version == ML_SHARED_VERSION &&
+        !atomic_load(&page->closed)) {
+        ret->page = page;
+        return 0;
+    }
+    if (page->magic == ML_SHARED_MAGIC && page->version != ML_SHARED_VERSION)
+        r = -EPROTO;
+    munmap(page, sizeof(*page));
+    return r;
+}
+
+/* As the process sees it, then as we do: it may be in another mount namespace. */
+static int map_path(pid_t pid, const char *path, struct ml_recorded_session *ret)
+{
+    int r;
+
+    snprintf(ret->path, sizeof(ret->path), "/proc/%d/root%s", (int)pid, path);
+    r = map_page(ret->path, ret);
+    if (!r || r == -EPROTO)
+        return r;
+    snprintf(ret->path, sizeof(ret->path), "%s", path);
+    return map_page(path, ret);
+}
+
+static int find(pid_t pid, FILE *maps, struct ml_recorded_session *ret)
+{
+    char *line = NULL;
+    size_t room = 0;
+    int r = -ESRCH;
+
+    while (r && getline(&line, &room, maps) > 0) {
+        char *path = strchr(line, '/');
+        if (!path)
+            continue;
+        path[strcspn(path, "\n")] = '\0';
+        if (is_page(path)) {
+            int found = map_path(pid, path, ret);
+            r = found == -ESRCH ? r : found;
+        }
+    }
+    free(line);
+    return r;
+}
+
+static int explain(pid_t pid, int r, struct ml_error *err)
+{
+    switch (r) {
+    case 0: return 0;
+    case -EACCES:
+        return ml_error_set(err, r,
+                            geteuid() == 0 ? "not allowed to look into process %d"
+                                           : "process %d belongs to another user; use sudo",
+                            (int)pid);
+    case -EPROTO:
+        return ml_error_set(err, r, "process %d is recorded by another version of memledger",
+                            (int)pid);
+    default:
+        return ml_error_set(err, -ESRCH,
+                            "process %d is not being recorded; memledger live lists what is",
+                            (int)pid);
+    }
+}
+
+int ml_recorded_session_open(pid_t pid, struct ml_recorded_session *ret, struct ml_error *err)
+{
+    char path[64];
+    FILE *maps;
+    int r;
+
+    *ret = (struct ml_recorded_session){0};
+    snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
+    maps = fopen(path, "re");
+    if (!maps && errno == ENOENT)
+        return ml_error_set(err, -ESRCH, "there is no process %d", (int)pid);
+    if (!maps)
+        return explain(pid, -EACCES, err);
+    r = find(pid, maps, ret);
+    fclose(maps);
+    return explain(pid, r, err);
+}
+
+void ml_recorded_session_release(struct ml_recorded_session *s)
+{
+    if (s->page)
+        munmap(s->page, sizeof(*s->page));
+    s->page = NULL;
+}
+
+void ml_recorded_session_ring(struct ml_session *page)
+{
+    atomic_fetch_add(&page->doorbell, 1);
+    syscall(SYS_futex, &page->doorbell, FUTEX_WAKE, 1, NULL, NULL, 0);
+}

@@ -1,0 +1,116 @@
+/* pauses.c: see pauses.h.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "pauses.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "collector_impl.h"
+#include "event.h"
+
+/* Beyond all addresses of a process. */
+#define EVERY_ADDRESS (UINT64_C(1) << 48)
+
+static void emit_mark(struct ml_collector *c, uint64_t time_ns, uint64_t kind)
+{
+    const struct ml_encoder *e = c->writer.encoder;
+    struct ml_event ev = {.kind = ML_MARK,
+                          .time_ns = time_ns,
+                          .thread = e->thread,
+                          .space = e->space,
+                          .scope = e->scope,
+                          .args = {kind, (c->turn + 1) / 2}};
+
+    c->stage.own_events++;
+    ml_trace_writer_event(&c->writer, &ev);
+}
+
+static void free_all(struct ml_collector *c, struct ml_target *t, uint32_t space, uint64_t time_ns)
+{
+    const struct ml_encoder *e = c->writer.encoder;
+    struct ml_event ev = {.kind = ML_FREE_RANGE,
+                          .time_ns = time_ns,
+                          .thread = e->thread,
+                          .space = t->spaces.items[space].id - 1,
+                          .scope = e->scope,
+                          .size = EVERY_ADDRESS};
+
+    c->stage.own_events++;
+    ml_stage_emit(&c->stage, t, &ev);
+}
+
+/* Samples and large blocks are followed through a pause. */
+static void free_heaps(struct ml_collector *c, uint64_t time_ns)
+{
+    uint32_t heap = c->session->page->heap;
+
+    if (heap != ML_HEAP_MALLOC && heap != ML_HEAP_ALL)
+        return;
+    for (size_t i = 0; i < c->stage.targets.len; i++) {
+        struct ml_target *t = c->stage.targets.items[i];
+        for (uint32_t s = 0; s < t->spaces.len; s++) {
+            if (t->spaces.items[s].id && t->spaces.items[s].is_heap)
+                free_all(c, t, s, time_ns);
+        }
+    }
+}
+
+static void keep_number(struct ml_collector *c, const char *key, uint64_t number)
+{
+    char text[24];
+
+    snprintf(text, sizeof(text), "%" PRIu64, number);
+    ml_dict_config(&c->dict, key, text);
+}
+
+/* For readers, which need not look for the marks. */
+static void keep_settings(struct ml_collector *c, uint64_t until_ns)
+{
+    bool goes_on = c->turn & 1;
+
+    keep_number(c, ML_SETTING_PAUSES, c->pauses);
+    keep_number(c, ML_SETTING_PAUSED_NS,
+                c->paused_ns + (goes_on ? until_ns - ml_min_u64(c->pause_ns, until_ns) : 0));
+}
+
+/* The next end of a pause, in the order in which they happened. */
+static void turn(struct ml_collector *c, uint64_t time_ns)
+{
+    c->turn++;
+    if (c->turn & 1) {
+        c->pauses++;
+        c->pause_ns = time_ns;
+    } else {
+        c->paused_ns += time_ns - ml_min_u64(c->pause_ns, time_ns);
+    }
+    emit_mark(c, time_ns, c->turn & 1 ? ML_MARK_PAUSE : ML_MARK_RESUME);
+    free_heaps(c, time_ns);
+    keep_settings(c, time_ns);
+}
+
+/* Of several turns since the last round only the time of the last is known. */
+void ml_collector_take_pauses(struct ml_collector *c)
+{
+    uint32_t now = atomic_load(&c->session->page->turn);
+    uint64_t ticks = atomic_load(&c->session->page->turned_ticks);
+
+    if (ML_LIKELY(now == c->turn) || ticks > c->ticks.ticks)
+        return;
+    if (ticks)
+        ml_collector_take_records(c, ticks);
+    if (now - c->turn > 2)
+        c->turn = now - 2;
+    /* A recording that began paused has no time. */
+    while (c->turn != now)
+        turn(c, ticks ? ml_ticks_ns(&c->ticks, ticks) : c->ticks.ns);
+}
+
+void ml_collector_end_pause(struct ml_collector *c)
+{
+    if (!(c->turn & 1))
+        return;
+    free_heaps(c, c->ticks.ns);
+    keep_settings(c, c->ticks.ns);
+}

@@ -1,0 +1,27 @@
+/* attached.h: what `memledger attach` and `memledger detach` call in the process, on a thread that
+ * they have made.
+ *
+ * In a Python program the package does it, on the main thread, so that modules have names and
+ * existing tensors are found; see python/memledger/_attached.py. Otherwise, if that fails, or if
+ * the main thread does not come to it within seconds, the recorder does it alone.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef ML_ATTACHED_H
+#define ML_ATTACHED_H
+
+#include <stdint.h>
+
+#define ML_ATTACH_NAME "memledger_attach_v1"
+#define ML_DETACH_NAME "memledger_detach_v1"
+
+/* @text  lines: the session's folder, the recorder's library, the folder of the Python package (may
+ *        be empty), the path of the trace
+ * @return 0, 1: recording without the names that Python knows, or a negative errno as of
+ * ml_recorder_join */
+int32_t memledger_attach_v1(const char *text);
+
+/* @return 0, or -ESRCH: it was not recorded */
+int32_t memledger_detach_v1(const char *text);
+
+#endif

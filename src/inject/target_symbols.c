@@ -1,0 +1,128 @@
+/* target_symbols.c: see target_symbols.h.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "target_symbols.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <gelf.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char *const names[ML_TARGET_FUNCTIONS] = {
+    [ML_TARGET_DLOPEN] = "dlopen",
+    [ML_TARGET_DLSYM] = "dlsym",
+    [ML_TARGET_DLERROR] = "dlerror",
+    [ML_TARGET_PTHREAD_CREATE] = "pthread_create",
+    [ML_TARGET_PTHREAD_SELF] = "pthread_self",
+    [ML_TARGET_PTHREAD_DETACH] = "pthread_detach",
+    [ML_TARGET_ERRNO_LOCATION] = "__errno_location",
+    [ML_TARGET_SYSCALL] = "syscall",
+};
+
+/* One file before glibc 2.34, three then. */
+static bool is_of_libc(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    const char *name = slash ? slash + 1 : path;
+
+    return !strncmp(name, "libc.so.6", 9) || !strncmp(name, "libc-2.", 7) ||
+           !strncmp(name, "libpthread", 10) || !strncmp(name, "libdl.so", 8) ||
+           !strncmp(name, "libdl-2.", 8);
+}
+
+static void take_symbols(Elf *elf, Elf_Scn *section, const GElf_Shdr *header, uint64_t base,
+                         struct ml_target_symbols *ret)
+{
+    Elf_Data *data = elf_getdata(section, NULL);
+    size_t count = data && header->sh_entsize ? header->sh_size / header->sh_entsize : 0;
+
+    for (size_t i = 0; i < count; i++) {
+        GElf_Sym symbol;
+        const char *name;
+
+        if (!gelf_getsym(data, (int)i, &symbol) || !symbol.st_value ||
+            GELF_ST_TYPE(symbol.st_info) != STT_FUNC)
+            continue;
+        name = elf_strptr(elf, header->sh_link, symbol.st_name);
+        for (int f = 0; name && f < ML_TARGET_FUNCTIONS; f++)
+            if (!strcmp(name, names[f]) && !ret->at[f])
+                ret->at[f] = base + symbol.st_value;
+    }
+}
+
+static void read_file(pid_t pid, const char *path, uint64_t base, struct ml_target_symbols *ret)
+{
+    char reached[4096 + 32];
+    Elf_Scn *section = NULL;
+    Elf *elf;
+    int fd;
+
+    snprintf(reached, sizeof(reached), "/proc/%d/root%s", (int)pid, path);
+    fd = open(reached, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return;
+    elf = elf_version(EV_CURRENT) != EV_NONE ? elf_begin(fd, ELF_C_READ_MMAP, NULL) : NULL;
+    while (elf && (section = elf_nextscn(elf, section))) {
+        GElf_Shdr header;
+        if (gelf_getshdr(section, &header) && header.sh_type == SHT_DYNSYM)
+            take_symbols(elf, section, &header, base, ret);
+    }
+    elf_end(elf);
+    close(fd);
+}
+
+static void read_maps(pid_t pid, FILE *maps, bool *ret_musl, struct ml_target_symbols *ret)
+{
+    char *line = NULL;
+    size_t room = 0;
+
+    while (getline(&line, &room, maps) > 0) {
+        uint64_t begin, offset;
+        char *path = strchr(line, '/');
+
+        if (!path || sscanf(line, "%" SCNx64 "-%*x %*s %" SCNx64, &begin, &offset) != 2)
+            continue;
+        path[strcspn(path, "\n")] = '\0';
+        *ret_musl = *ret_musl || strstr(path, "/ld-musl");
+        if (!offset && is_of_libc(path)) /* the first part of a library is its base */
+            read_file(pid, path, begin, ret);
+    }
+    free(line);
+}
+
+int ml_target_symbols_find(pid_t pid, struct ml_target_symbols *ret, struct ml_error *err)
+{
+    char path[64];
+    bool musl = false;
+    FILE *maps;
+
+    *ret = (struct ml_target_symbols){0};
+    snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
+    maps = fopen(path, "re");
+    if (!maps)
+        return ml_error_set(err, -errno, "cannot read %s: %s", path, strerror(errno));
+    read_maps(pid, maps, &musl, ret);
+    fclose(maps);
+    if (musl)
+        return ml_error_set(err, -ENOEXEC,
+                            "process %d uses musl; memledger records programs that use glibc",
+                            (int)pid);
+    for (int f = 0; f < ML_TARGET_FUNCTIONS; f++) {
+        if (!ret->at[f] && !ret->at[ML_TARGET_ERRNO_LOCATION])
+            return ml_error_set(err, -ENOEXEC,
+                                "process %d is linked statically: no recorder can be loaded into "
+                                "it",
+                                (int)pid);
+        if (!ret->at[f])
+            return ml_error_set(err, -ENOEXEC,
+                                "process %d has no %s, which libc has since glibc 2.34; start it "
+                                "with memledger run instead",
+                                (int)pid, names[f]);
+    }
+    return 0;
+}

@@ -1,0 +1,295 @@
+/* live_report.c: see live_report.h.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "live_report.h"
+
+#include <stdio.h>
+
+#include "cells.h"
+#include "json.h"
+#include "memledger/memledger.h"
+#include "summary_report.h"
+#include "text.h"
+
+const char *ml_live_growth(char buf[40], int64_t bytes, enum ml_unit unit)
+{
+    char number[32];
+
+    snprintf(buf, 40, "%s%s", bytes > 0 ? "+" : "", ml_format_bytes(number, bytes, unit));
+    return buf;
+}
+
+const char *ml_live_state_words(char buf[64], const struct ml_live_view *view)
+{
+    char ago[32];
+
+    if (view->finished)
+        snprintf(buf, 64, "ended");
+    else if (!view->being_recorded)
+        snprintf(buf, 64, "not finished: its recorder is gone");
+    else
+        snprintf(buf, 64, "recording, last event %s ago",
+                 ml_format_duration_ns(ago, (int64_t)(view->time_ns - view->last_ns)));
+    return buf;
+}
+
+/* ---- Text ------------------------------------------------------------------------ */
+
+int ml_live_line(const struct ml_live_view *view, const struct ml_style *style, struct ml_buf *out)
+{
+    char time[32], now[32], peak[32], growth[40], rate[32];
+    int r = 0;
+
+    for (size_t i = 0; r == 0 && i < view->devices.len; i++) {
+        const struct ml_live_device *d = &view->devices.items[i];
+
+        r = ml_buf_printf(out, "%s  %s  now %s  peak %s  last minute %s",
+                          ml_format_duration_ns(time, (int64_t)view->time_ns), d->name,
+                          ml_format_bytes(now, (int64_t)d->bytes, style->unit),
+                          ml_format_bytes(peak, (int64_t)d->peak_bytes, style->unit),
+                          ml_live_growth(growth, d->growth_bytes, style->unit));
+        if (r == 0 && view->steps > 0)
+            r = ml_buf_printf(out, "  step %llu", (unsigned long long)view->step_number);
+        if (r == 0)
+            r = ml_buf_printf(out, "  %s allocations/s%s\n",
+                              ml_format_count(rate, (int64_t)view->allocations_per_second),
+                              view->lost ? "  events lost" : "");
+    }
+    return r;
+}
+
+static void device_row(struct ml_table *table, const struct ml_live_device *d,
+                       const struct ml_style *style)
+{
+    char text[40];
+
+    ml_table_cell(table, d->name);
+    ml_cells_bytes(table, style, d->bytes);
+    ml_cells_bytes(table, style, d->peak_bytes);
+    ml_table_cell(table, ml_live_growth(text, d->growth_bytes, style->unit));
+    ml_table_cell(table,
+                  d->ours.known ? ml_format_bytes(text, (int64_t)d->ours.bytes, style->unit) : "");
+    ml_table_cell(
+        table, d->has_unexplained ? ml_format_bytes(text, d->unexplained_bytes, style->unit) : "");
+}
+
+static int put_devices(const struct ml_live_view *view, const struct ml_style *style,
+                       struct ml_buf *out)
+{
+    static const char *const titles[] = {"device",       ">now",    ">peak",
+                                         ">last minute", ">driver", ">unexplained"};
+    struct ml_table table;
+
+    ml_table_init(&table);
+    ml_cells_columns(&table, titles, ML_ARRAY_SIZE(titles));
+    for (size_t i = 0; i < view->devices.len; i++)
+        device_row(&table, &view->devices.items[i], style);
+    return ml_cells_print(&table, ml_buf_puts(out, "\n"), out, style);
+}
+
+static void process_row(struct ml_table *table, const struct ml_live_process *p,
+                        const struct ml_style *style)
+{
+    char text[40];
+
+    ml_table_cellf(table, "%u", p->pid);
+    ml_table_cell(table, p->role);
+    ml_cells_bytes(table, style, p->bytes);
+    ml_cells_bytes(table, style, p->peak_bytes);
+    ml_table_cell(table, ml_live_growth(text, p->growth_bytes, style->unit));
+    ml_table_cellf(table, "%s%s", p->ended ? "(ended) " : "", p->command);
+}
+
+static int put_processes(const struct ml_live_view *view, const struct ml_style *style,
+                         struct ml_buf *out)
+{
+    static const char *const titles[] = {">process", "role",         ">now",
+                                         ">peak",    ">last minute", "command"};
+    struct ml_table table;
+
+    ml_table_init(&table);
+    ml_cells_columns(&table, titles, ML_ARRAY_SIZE(titles));
+    for (size_t i = 0; i < view->processes.len; i++)
+        process_row(&table, &view->processes.items[i], style);
+    return ml_cells_print(&table, ml_buf_puts(out, "\n"), out, style);
+}
+
+static int put_rows(const struct ml_live_view *view, const struct ml_live_question *question,
+                    const struct ml_style *style, struct ml_buf *out)
+{
+    static const char *const titles[] = {">now", ">share", ">blocks"};
+    struct ml_table table;
+
+    ml_table_init(&table);
+    ml_table_column(&table, ml_key_name(question->by), ML_LEFT);
+    ml_cells_more_columns(&table, titles, ML_ARRAY_SIZE(titles));
+    for (size_t i = 0; i < view->rows.len; i++) {
+        const struct ml_live_row *row = &view->rows.items[i];
+
+        ml_table_cellf(&table, "%s", row->name[0] ? row->name : "(none)");
+        ml_cells_bytes(&table, style, row->bytes);
+        ml_cells_percent(&table, row->percent);
+        ml_cells_count(&table, row->blocks);
+    }
+    if (view->rest_count > 0) {
+        ml_table_cellf(&table, "%zu others", view->rest_count);
+        ml_cells_bytes(&table, style, view->rest.bytes);
+        ml_cells_percent(&table, view->rest.percent);
+        ml_cells_count(&table, view->rest.blocks);
+    }
+    return ml_cells_print(&table, ml_buf_puts(out, "\n"), out, style);
+}
+
+static int put_head(const struct ml_live_view *view, const char *file, struct ml_buf *out)
+{
+    char words[64], time[32], rate[32], length[32];
+    int r = ml_report_safe(out, view->command ? view->command : file);
+
+    if (r == 0)
+        r = ml_buf_printf(out, "\n%s: %s\n", file, ml_live_state_words(words, view));
+
+    if (r == 0)
+        r = ml_buf_printf(out, "%s, %s allocations a second",
+                          ml_format_duration_ns(time, (int64_t)view->time_ns),
+                          ml_format_count(rate, (int64_t)view->allocations_per_second));
+    if (r == 0 && view->steps > 0)
+        r = ml_buf_printf(out, ", step %llu", (unsigned long long)view->step_number);
+    if (r == 0 && view->step_length_ns > 0)
+        r = ml_buf_printf(out, ", the last took %s",
+                          ml_format_duration_ns(length, (int64_t)view->step_length_ns));
+    if (r == 0)
+        r = ml_buf_puts(out, "\n");
+    if (r == 0 && view->lost > 0)
+        r = ml_buf_printf(out, "warning: %s events were lost\n",
+                          ml_format_count(rate, (int64_t)view->lost));
+    if (r == 0 && view->refusals > 0)
+        r = ml_buf_printf(out, "memory was refused %s times: memledger oom %s says why\n",
+                          ml_format_count(rate, (int64_t)view->refusals), file);
+    return r;
+}
+
+int ml_live_text(const struct ml_live_view *view, const struct ml_live_question *question,
+                 const char *file, const struct ml_style *style, struct ml_buf *out)
+{
+    int r = put_head(view, file, out);
+
+    if (r == 0)
+        r = put_devices(view, style, out);
+    if (r == 0)
+        r = put_processes(view, style, out);
+    return r == 0 ? put_rows(view, question, style, out) : r;
+}
+
+/* ---- JSON ---------------------------------------------------------------------------- */
+
+static void json_seen(struct ml_json *json, const char *key, const struct ml_seen *seen)
+{
+    if (seen->known)
+        ml_json_kv_u64(json, key, seen->bytes);
+}
+
+static void json_device(struct ml_json *json, const struct ml_live_device *d)
+{
+    static const char *const levels[] = {[MEMLEDGER_DRIVER] = "driver_bytes",
+                                         [MEMLEDGER_POOL] = "pool_bytes",
+                                         [MEMLEDGER_BLOCK] = "block_bytes"};
+
+    ml_json_begin_object(json);
+    ml_json_kv_cstr(json, "device", d->name);
+    ml_json_kv_u64(json, "bytes", d->bytes);
+    ml_json_kv_u64(json, "peak_bytes", d->peak_bytes);
+    ml_json_kv_u64(json, "peak_time_ns", d->peak_time_ns);
+    ml_json_kv_i64(json, "minute_growth_bytes", d->growth_bytes);
+    for (int i = 1; i < ML_LEVELS; i++)
+        ml_json_kv_u64(json, levels[i], d->levels[i]);
+    json_seen(json, "used_bytes", &d->used);
+    json_seen(json, "total_bytes", &d->total);
+    json_seen(json, "used_by_run_bytes", &d->ours);
+    if (d->has_unexplained)
+        ml_json_kv_i64(json, "unexplained_bytes", d->unexplained_bytes);
+    ml_json_end_object(json);
+}
+
+static void json_process(struct ml_json *json, const struct ml_live_process *p)
+{
+    const struct ml_process_names names = {p->pid, p->command, p->role, p->rank};
+
+    ml_json_begin_object(json);
+    ml_process_json(&names, json);
+    ml_json_kv_bool(json, "ended", p->ended);
+    ml_json_kv_u64(json, "bytes", p->bytes);
+    ml_json_kv_u64(json, "peak_bytes", p->peak_bytes);
+    ml_json_kv_i64(json, "minute_growth_bytes", p->growth_bytes);
+    ml_json_end_object(json);
+}
+
+static void json_row(struct ml_json *json, const struct ml_live_row *row)
+{
+    ml_json_begin_object(json);
+    ml_json_kv_cstr(json, "name", row->name);
+    ml_json_kv_u64(json, "bytes", row->bytes);
+    ml_json_kv_u64(json, "blocks", row->blocks);
+    ml_json_kv_u64(json, "seen_peak_bytes", row->peak_bytes);
+    if (row->has_growth)
+        ml_json_kv_i64(json, "minute_growth_bytes", row->growth_bytes);
+    ml_json_end_object(json);
+}
+
+static void json_lists(struct ml_json *json, const struct ml_live_view *view)
+{
+    ml_json_key(json, "devices");
+    ml_json_begin_array(json);
+    for (size_t i = 0; i < view->devices.len; i++)
+        json_device(json, &view->devices.items[i]);
+    ml_json_end_array(json);
+    ml_json_key(json, "processes");
+    ml_json_begin_array(json);
+    for (size_t i = 0; i < view->processes.len; i++)
+        json_process(json, &view->processes.items[i]);
+    ml_json_end_array(json);
+    ml_json_key(json, "rows");
+    ml_json_begin_array(json);
+    for (size_t i = 0; i < view->rows.len; i++)
+        json_row(json, &view->rows.items[i]);
+    ml_json_end_array(json);
+}
+
+int ml_live_json(const struct ml_live_view *view, const struct ml_live_question *question,
+                 const char *file, bool pretty, struct ml_buf *out)
+{
+    struct ml_json json;
+
+    ml_json_init(&json, out, pretty);
+    ml_json_begin_object(&json);
+    ml_json_kv_cstr(&json, "file", file);
+    ml_json_kv_cstr(&json, "command", view->command);
+    ml_json_kv_cstr(&json, "host", view->host);
+    ml_json_kv_u64(&json, "start_wall_ns", view->start_wall_ns);
+    ml_json_kv_bool(&json, "being_recorded", view->being_recorded);
+    ml_json_kv_bool(&json, "finished", view->finished);
+    ml_json_kv_u64(&json, "time_ns", view->time_ns);
+    ml_json_kv_u64(&json, "last_event_ns", view->last_ns);
+    ml_json_kv_u64(&json, "events", view->events);
+    ml_json_kv_u64(&json, "lost", view->lost);
+    ml_json_kv_u64(&json, "refusals", view->refusals);
+    ml_json_kv_u64(&json, "allocations", view->allocations);
+    ml_json_kv_u64(&json, "frees", view->frees);
+    ml_json_kv_double(&json, "allocations_per_second", view->allocations_per_second);
+    ml_json_kv_u64(&json, "bytes", view->bytes);
+    ml_json_kv_u64(&json, "blocks", view->blocks);
+    ml_json_kv_u64(&json, "peak_bytes", view->peak_bytes);
+    ml_json_kv_u64(&json, "peak_time_ns", view->peak_time_ns);
+    ml_json_kv_u64(&json, "steps", view->steps);
+    if (view->steps > 0) {
+        ml_json_kv_u64(&json, "step", view->step_number);
+        ml_json_kv_u64(&json, "last_step_ns", view->step_length_ns);
+        ml_json_kv_u64(&json, "last_step_peak_bytes", view->step_peak_bytes);
+    }
+    ml_json_kv_cstr(&json, "by", ml_key_name(question->by));
+    json_lists(&json, view);
+    ml_json_key(&json, "rest");
+    json_row(&json, &view->rest);
+    ml_json_end_object(&json);
+    return ml_json_finish(&json);
+}

@@ -1,0 +1,30 @@
+/* live_report.h: the state of a followed run, as text and as JSON.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef ML_REPORT_LIVE_REPORT_H
+#define ML_REPORT_LIVE_REPORT_H
+
+#include "live_view.h"
+#include "style.h"
+
+/* "+1.2 MiB", "-3 B", "0 B". @return buf */
+const char *ml_live_growth(char buf[40], int64_t bytes, enum ml_unit unit);
+
+/* "recording, last event 0.3 s ago", "ended", "not finished". @return buf */
+const char *ml_live_state_words(char buf[64], const struct ml_live_view *view);
+
+/* One line for devices, steps and rates; a list cannot be longer than a terminal, so it is one line
+ * for each device. For terminals without cursor, and for logs.
+ * @return 0 or negative errno */
+int ml_live_line(const struct ml_live_view *view, const struct ml_style *style, struct ml_buf *out);
+
+/* The whole state, with the rows of the question.
+ * @file   the trace's name as the user gave it
+ * @return 0 or negative errno */
+int ml_live_text(const struct ml_live_view *view, const struct ml_live_question *question,
+                 const char *file, const struct ml_style *style, struct ml_buf *out);
+int ml_live_json(const struct ml_live_view *view, const struct ml_live_question *question,
+                 const char *file, bool pretty, struct ml_buf *out);
+
+#endif

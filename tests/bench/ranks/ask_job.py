@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: Apache-2.0
+"""ask_job.py duckdb|spark OUT TRACE...: asks questions of memledger.ranks. Writes the rows to OUT as
+JSON, and prints seconds by question and the memory of this process.
+
+QUESTIONS has the questions, separated by commas. For spark: SPARK_MASTER, SPARK_CORES, and SPARK_TASKS_FILE, a file
+for the number of tasks that have ended."""
+import json
+import os
+import resource
+import sys
+import threading
+import time
+
+import memledger.ranks
+
+
+def spark_session():
+    from pyspark.sql import SparkSession
+    settings = {
+        "spark.cores.max": os.environ["SPARK_CORES"],
+        "spark.executor.cores": "1",
+        "spark.executor.memory": "768m",
+        "spark.driver.host": "127.0.0.1",
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.ui.enabled": "false",
+        "spark.sql.shuffle.partitions": "8",
+        "spark.executorEnv.PYTHONPATH": os.environ["PYTHONPATH"],
+        "spark.network.timeout": "60s",
+        "spark.executor.heartbeatInterval": "5s",
+    }
+    builder = SparkSession.builder.master(os.environ["SPARK_MASTER"]).appName("memledger")
+    for name, value in settings.items():
+        builder = builder.config(name, value)
+    session = builder.getOrCreate()
+    session.sparkContext.setLogLevel("ERROR")
+    return session
+
+
+def tell_tasks(context, path):
+    """Writes how many tasks have ended, for a caller that wants to disturb them."""
+    ended = {}
+    while True:
+        for stage in context.statusTracker().getActiveStageIds():
+            info = context.statusTracker().getStageInfo(stage)
+            if info:
+                ended[stage] = info.numCompletedTasks
+        with open(path + ".new", "w", encoding="utf-8") as f:
+            f.write(str(sum(ended.values())))
+        os.replace(path + ".new", path)
+        time.sleep(0.2)
+
+
+def main():
+    engine, out, *traces = sys.argv[1:]
+    session = spark_session() if engine == "spark" else None
+    if session and os.environ.get("SPARK_TASKS_FILE"):
+        threading.Thread(target=tell_tasks, daemon=True,
+                         args=(session.sparkContext, os.environ["SPARK_TASKS_FILE"])).start()
+    answers, seconds = {}, {}
+    with memledger.ranks.open(traces, engine=engine, session=session) as job:
+        for name in os.environ["QUESTIONS"].split(","):
+            start = time.monotonic()
+            answers[name] = getattr(job, name)().to_pylist()
+            seconds[name] = time.monotonic() - start
+    with open(out, "w", encoding="utf-8") as f:
+        json.dump(answers, f)
+    print(json.dumps({"seconds": seconds, "peak_kib": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss,
+                      "sees_traces": os.path.exists(traces[0])}))
+
+
+main()

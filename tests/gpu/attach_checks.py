@@ -1,0 +1,103 @@
+# attach_checks.py: memledger attach to a training that already runs on the GPU.
+#
+# SPDX-License-Identifier: Apache-2.0
+import json
+import random
+import subprocess
+import time
+
+from lab import PATIENCE_S, Missed, check, execute, need_module, script
+
+TIMES = 20
+MEASURED_S = 5
+MOST_SLOWER = 0.01
+DEVICE = "cuda:0"
+
+
+class Training:
+    """attach_target.py in a process of its own."""
+
+    def __init__(self):
+        self.process = subprocess.Popen(script("attach_target.py"), stdin=subprocess.PIPE,
+                                        stdout=subprocess.PIPE, text=True)
+        self.stop()
+        self.go_on()
+
+    def _line(self):
+        print(file=self.process.stdin, flush=True)
+
+    def stop(self):
+        """Between two steps. What it says."""
+        self._line()
+        said = self.process.stdout.readline()
+        assert said, f"the training has ended: {self.process.poll()}"
+        return json.loads(said)
+
+    def go_on(self):
+        self._line()
+
+    def step_ms(self):
+        """The median of some seconds."""
+        self.stop()
+        self.go_on()
+        time.sleep(MEASURED_S)
+        said = self.stop()
+        self.go_on()
+        return said["step_ms"]
+
+    def end(self):
+        self.process.stdin.close()
+        return self.process.wait(PATIENCE_S)
+
+
+def live_bytes(lab, trace):
+    state = json.loads(execute([lab.memledger, "live", "--once", "--json", trace]).stdout)
+    return {d["device"]: d["bytes"] for d in state["devices"]}.get(DEVICE)
+
+
+def wait_for_equal(lab, trace, wanted):
+    """The recorder writes a few events to the file within a second."""
+    end = time.monotonic() + PATIENCE_S
+    while (found := live_bytes(lab, trace)) != wanted and time.monotonic() < end:
+        time.sleep(0.05)
+    assert found == wanted, f"live bytes {found:,}, torch.cuda.memory_allocated() {wanted:,}"
+
+
+def attach_once(lab, training, trace):
+    """@return seconds until the recording had begun"""
+    begin = time.monotonic()
+    attached = subprocess.Popen([lab.memledger, "attach", "-f", "-o", trace,
+                                 str(training.process.pid)], stderr=subprocess.PIPE, text=True)
+    said = attached.stderr.readline()
+    took_s = time.monotonic() - begin
+    assert "recording process" in said, said
+    wait_for_equal(lab, trace, training.stop()["allocated"])
+    training.go_on()
+    time.sleep(random.random() / 2)
+    wait_for_equal(lab, trace, training.stop()["allocated"])
+    training.go_on()
+    attached.terminate()
+    rest = attached.stderr.read()
+    assert attached.wait(PATIENCE_S) == 0 and "not recorded" not in rest, rest
+    return took_s
+
+
+@check
+def attach_cuda(lab):
+    """Attach to a training at random moments: live bytes equal PyTorch's at once; detach"""
+    need_module("torch")
+    training = Training()
+    before_ms = training.step_ms()
+    took_s = []
+    for _ in range(TIMES):
+        time.sleep(random.random() / 2)
+        took_s.append(attach_once(lab, training, lab.path("attach-cuda.mled")))
+    after_ms = training.step_ms()
+    code = training.end()
+    took_s.sort()
+    print(f"  {TIMES} attaches, live bytes equal 2 x {TIMES} times; until it records: median "
+          f"{took_s[TIMES // 2]:.2f} s, worst {took_s[-1]:.2f} s")
+    print(f"  a step: {before_ms:.3f} ms before, {after_ms:.3f} ms after the last detach")
+    assert code == 0, f"exit code of the training {code}"
+    if after_ms > before_ms * (1 + MOST_SLOWER):
+        raise Missed(f"a step takes {after_ms / before_ms - 1:.2%} longer after detach")

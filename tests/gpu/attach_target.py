@@ -1,0 +1,63 @@
+# attach_target.py: trains a model on the GPU until standard input ends, for the check attach_cuda.
+# For each line that it reads it stops between two steps, prints what PyTorch has allocated and the
+# median time of a step since the last line, and goes on at the next line.
+#
+# SPDX-License-Identifier: Apache-2.0
+import json
+import queue
+import statistics
+import sys
+import threading
+import time
+
+import torch
+from torch import nn
+
+lines = queue.Queue()
+
+
+def read():
+    for line in sys.stdin:
+        lines.put(line)
+    lines.put(None)
+
+
+def next_line():
+    """Waits in Python, so that the interpreter's main thread stays reachable."""
+    while True:
+        try:
+            return lines.get_nowait()
+        except queue.Empty:
+            time.sleep(0.005)
+
+
+def answer(steps_ms):
+    print(json.dumps({"allocated": torch.cuda.memory_allocated(), "steps": len(steps_ms),
+                      "step_ms": statistics.median(steps_ms) if steps_ms else 0}), flush=True)
+    steps_ms.clear()
+    return next_line()
+
+
+def main():
+    model = nn.Sequential(*[nn.Sequential(nn.Linear(1024, 1024), nn.GELU()) for _ in range(12)])
+    model = model.cuda()
+    optimizer = torch.optim.AdamW(model.parameters())
+    steps_ms = []
+    threading.Thread(target=read, daemon=True).start()
+    while True:
+        begin = time.perf_counter()
+        batch = torch.randn(512, 1024, device="cuda")
+        optimizer.zero_grad()
+        model(batch).pow(2).mean().backward()
+        optimizer.step()
+        torch.cuda.synchronize()
+        steps_ms.append(1000 * (time.perf_counter() - begin))
+        try:
+            line = lines.get_nowait()
+        except queue.Empty:
+            continue
+        if line is None or answer(steps_ms) is None:
+            return
+
+
+main()

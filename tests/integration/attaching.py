@@ -1,0 +1,25 @@
+# attaching.py: recordings of a process that already runs, for the tests of memledger attach.
+#
+# SPDX-License-Identifier: Apache-2.0
+import subprocess
+
+import harness
+from harness import MEMLEDGER, Skip, contains, equal
+
+
+def begin(pid, *options):
+    """Records the process into t.mled from now on."""
+    attached = subprocess.Popen([MEMLEDGER, "attach", "-o", "t.mled", "-f", *options, str(pid)],
+                                stderr=subprocess.PIPE, text=True)
+    said = attached.stderr.readline()
+    for reason in ["not allowed to trace", "ptrace", "built without libdw"]:
+        if reason in said:
+            raise Skip(said, machine=True)
+    contains(said, "recording process", "the first line")
+    return attached
+
+
+def end(attached):
+    """As Ctrl-C does."""
+    attached.terminate()
+    equal(attached.wait(harness.PATIENCE_S), 0, "exit code of attach")

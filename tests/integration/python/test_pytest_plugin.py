@@ -1,0 +1,131 @@
+#!/usr/bin/env python3
+# test_pytest_plugin.py: limits on the memory of tests, in a real pytest, with xdist too.
+#
+# Needs the network for pytest.
+#
+# SPDX-License-Identifier: Apache-2.0
+import glob
+import os
+import re
+import subprocess
+import sys
+
+import harness
+import pypi
+from harness import check, contains, equal
+
+SOURCE = os.environ["TEST_SOURCE"]
+REQUIREMENTS = os.path.join(SOURCE, "scripts", "requirements-pytest.txt")
+
+TESTS = """
+import pytest
+import torch
+
+kept = []
+
+
+@pytest.mark.limit_memory("2 MB", device="cpu")
+@pytest.mark.limit_leaks("100 KB", device="cpu")
+def test_fits():
+    torch.zeros(100_000)
+
+
+@pytest.mark.limit_memory("2 MB")
+def test_too_large():
+    torch.zeros(1_000_000)
+
+
+@pytest.mark.limit_memory("2 MB", device="cuda:0")
+def test_another_device():
+    torch.zeros(1_000_000)
+
+
+@pytest.mark.limit_leaks("100 KB", device="cpu")
+def test_leaks():
+    kept.append(torch.zeros(100_000))
+
+
+@pytest.mark.limit_memory("2 MB")
+def test_fails_itself():
+    assert False
+
+
+def test_plain():
+    pass
+"""
+
+
+def run_pytest(*arguments):
+    folder = pypi.environment(REQUIREMENTS, os.path.join(os.environ["PYPI_FOLDER"], "pytest"))
+    packages = glob.glob(os.path.join(folder, "lib", "python3*", "site-packages"))
+    env = os.environ | {"PYTHONPATH": ":".join([os.environ["TEST_PACKAGE"], *packages])}
+    env.pop("LD_LIBRARY_PATH", None)
+    return subprocess.run([sys.executable, "-m", "pytest", "-p", "memledger.pytest_plugin",
+                           "-p", "no:cacheprovider", *arguments],
+                          env=env, capture_output=True, text=True, check=False)
+
+
+def write_tests(text=TESTS):
+    with open("test_memory.py", "w") as f:
+        f.write(text)
+
+
+def outcomes(text):
+    """Of the short summary: what became of each test."""
+    return {name: word for word, name in
+            re.findall(r"^(PASSED|FAILED|ERROR)\s+test_memory\.py::(\w+)", text, re.M)}
+
+
+WANTED = {"test_fits": "PASSED", "test_too_large": "FAILED", "test_another_device": "PASSED",
+          "test_leaks": "FAILED", "test_fails_itself": "FAILED", "test_plain": "PASSED"}
+
+
+def test_limits():
+    write_tests()
+    for arguments in [], ["-n", "2"]:
+        result = run_pytest("-rA", "--memledger", *arguments)
+        equal(outcomes(result.stdout), WANTED, f"outcomes with {arguments}", result.stdout,
+              result.stderr)
+        contains(result.stdout, "the peak of cpu was 3.8 MiB, more than the 1.9 MiB", "the report")
+        contains(result.stdout, "the test left 390.6 KiB behind on cpu", "the report")
+        contains(result.stdout, "test_memory.py::test_too_large: peak cpu 3.8 MiB", "the list")
+
+
+def test_without_option():
+    """Limits are checked only on request, and the marks are known."""
+    write_tests()
+    result = run_pytest("-rA", "--strict-markers")
+    wanted = dict(WANTED, test_too_large="PASSED", test_leaks="PASSED")
+    equal(outcomes(result.stdout), wanted, "outcomes", result.stdout)
+    check("memory of the tests" not in result.stdout, "a report without --memledger", result.stdout)
+
+
+def test_kept_recordings():
+    write_tests()
+    run_pytest("--memledger", "--memledger-dir", "kept", "-k", "fits or plain")
+    equal(len(os.listdir("kept")), 2, "recordings", os.listdir("kept"))
+
+
+def test_wrong_marks():
+    write_tests("import pytest\n\n\n@pytest.mark.limit_memory('2 miles')\ndef test_it():\n    pass\n")
+    result = run_pytest("--memledger")
+    check(result.returncode != 0, "a wrong size passed")
+    contains(result.stdout + result.stderr, "is not a size", "the error")
+
+
+def test_repeated():
+    """A passing limit passes every time."""
+    write_tests("import pytest\nimport torch\n\n\n@pytest.mark.parametrize('n', range(40))\n"
+                "@pytest.mark.limit_memory('2 MB')\n@pytest.mark.limit_leaks(0, device='cpu')\n"
+                "def test_it(n):\n    torch.zeros(100_000)\n")
+    result = run_pytest("-q", "--memledger")
+    contains(result.stdout, "40 passed", "the end")
+
+
+def test_entry_point():
+    with open(os.path.join(SOURCE, "pyproject.toml")) as f:
+        contains(f.read(), '[project.entry-points.pytest11]\nmemledger = "memledger.pytest_plugin"',
+                 "the package's description")
+
+
+harness.main(globals())

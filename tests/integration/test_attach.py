@@ -1,0 +1,110 @@
+#!/usr/bin/env python3
+# test_attach.py: recordings of a process that already runs.
+#
+# SPDX-License-Identifier: Apache-2.0
+import os
+import shutil
+import subprocess
+import sys
+
+import harness
+from attaching import begin, end
+from harness import MEMLEDGER, Skip, contains, equal, program
+
+
+class Program:
+    """on_request, without memledger: see on_request.c."""
+
+    def __init__(self, *before):
+        self.process = subprocess.Popen([*before, program("on_request")], stdin=subprocess.PIPE,
+                                        stdout=subprocess.PIPE, text=True)
+        self.ask("nothing")
+
+    def ask(self, *requests):
+        for request in requests:
+            self.process.stdin.write(request + "\n")
+            self.process.stdin.flush()
+            equal(harness.read_line(self.process), "ok", request)
+
+    def end(self):
+        self.process.stdin.close()
+        equal(self.process.wait(), 0, "exit code of the program")
+
+
+def test_malloc():
+    p = Program()
+    p.ask("malloc 1 1000", "malloc 2 2000")
+    attached = begin(p.process.pid, "--heap")
+    p.ask("malloc 3 300", "malloc 4 400", "free 4", "free 1")
+    done = harness.plain(MEMLEDGER, "detach", p.process.pid)
+    equal(done.returncode, 0, "exit code of detach", done.stderr)
+    equal(attached.wait(harness.PATIENCE_S), 0, "exit code of attach")
+    p.ask("malloc 5 5000", "free 3", "free 2")
+    p.end()
+    summary = harness.report("summary", "t.mled")
+    equal(summary["allocations"], 2, "allocations", summary)
+    equal(summary["live_bytes"], 300, "bytes live at the end", summary)
+    equal(summary["health"]["unknown_frees"], 0, "frees that need a warning", summary)
+    contains(harness.plain(MEMLEDGER, "summary", "t.mled").stdout, "began while the program ran",
+             "summary")
+
+
+def test_again_and_again():
+    p = Program()
+    for i in range(5):
+        attached = begin(p.process.pid, "--heap")
+        p.ask(f"malloc {i} {100 + i}")
+        end(attached)
+        equal(harness.report("summary", "t.mled")["live_bytes"], 100 + i, "bytes live at the end")
+    p.end()
+
+
+def child_of(pid):
+    """As far as it has started one."""
+    with open(f"/proc/{pid}/task/{pid}/children") as file:
+        children = file.read().split()
+    return int(children[0]) if children else 0
+
+
+def test_other_namespaces():
+    """A process with its own process ids and mounts, which sees the same files."""
+    own = ["unshare", "--pid", "--mount", "--fork", "--kill-child", "--mount-proc"]
+    if not shutil.which("unshare") or subprocess.run([*own, "true"], capture_output=True).returncode:
+        raise Skip("no namespaces here", machine=True)
+    p = Program(*own)
+    attached = begin(harness.wait_until(lambda: child_of(p.process.pid), "the program"), "--heap")
+    p.ask("malloc 1 1000", "malloc 2 200", "free 1")
+    end(attached)
+    p.ask("malloc 3 300")
+    p.end()
+    equal(harness.report("summary", "t.mled")["live_bytes"], 200, "bytes live at the end")
+
+
+def test_other_files():
+    """A process that cannot see the recorder goes on, and the message says why."""
+    if os.geteuid() != 0:
+        raise Skip("only root changes its root", machine=True)
+    os.makedirs("root", exist_ok=True)
+    os.chmod("root", 0o755)
+    process = subprocess.Popen([sys.executable, "-c", "import os; os.chroot('root'); "
+                                "print('in', flush=True); input()"],
+                               stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    harness.read_line(process)
+    done = harness.plain(MEMLEDGER, "attach", process.pid)
+    equal(done.returncode, 1, "exit code", done.stderr)
+    contains(done.stderr, "container with files of its own", "message")
+    process.communicate("\n", timeout=harness.PATIENCE_S)
+    equal(process.returncode, 0, "exit code of the program")
+
+
+def test_refusals():
+    done = harness.plain(MEMLEDGER, "attach", 999999999)
+    contains(done.stderr, "no process 999999999", "message")
+    done = harness.plain(MEMLEDGER, "detach", os.getpid())
+    contains(done.stderr, "not being recorded", "message")
+    done = harness.plain(MEMLEDGER, "attach", 2)
+    equal(done.returncode, 1, "exit code for process 2", done.stderr)
+
+
+if __name__ == "__main__":
+    harness.main(globals())

@@ -1,0 +1,95 @@
+#!/usr/bin/env python3
+# test_attach_moments.py: memledger attach at random moments never harms the program. A number as
+# the first argument is how often.
+#
+# SPDX-License-Identifier: Apache-2.0
+import contextlib
+import importlib.util
+import os
+import random
+import shutil
+import subprocess
+import sys
+import time
+
+import harness
+from attaching import begin, end
+from harness import Skip, equal, program
+
+TIMES = int(sys.argv.pop(1)) if sys.argv[1:] and sys.argv[1].isdigit() else 10
+HERE = os.path.dirname(os.path.abspath(__file__))
+
+
+@contextlib.contextmanager
+def running(*command):
+    """With its standard error in a file."""
+    with open("err.txt", "w") as err:
+        process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                   stderr=err, text=True)
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.wait()
+
+
+def read(path):
+    with open(path) as file:
+        return file.read()
+
+
+def attach_briefly(process, *options):
+    """At some moment, for a moment."""
+    time.sleep(random.random() / 50)
+    end(begin(process.pid, *options))
+    equal(process.poll(), None, "exit code of the program, which must go on")
+
+
+def test_threads():
+    with running(program("churns")) as process:
+        equal(harness.read_line(process), "ready", "first line")
+        for i in range(TIMES):
+            attach_briefly(process, *["--heap"][:i % 3])
+        out, _ = process.communicate(timeout=harness.PATIENCE_S)
+        equal((out, process.returncode), ("ok\n", 0), "end of the program")
+
+
+def test_pytorch():
+    found = importlib.util.find_spec("torch")
+    if not found or not found.origin:  # the folder beside this file is no package
+        raise Skip("no PyTorch")
+    with running(sys.executable, f"{HERE}/torch/trains_again.py") as process:
+        wanted = harness.read_line(process)
+        warned = os.path.getsize("err.txt")
+        for i in range(max(1, TIMES // 10)):
+            print("100", file=process.stdin, flush=True)
+            attach_briefly(process, *["--heap"][:i % 2])
+            equal(harness.read_line(process), wanted, "weights of a training that was recorded")
+        process.stdin.close()
+        equal(process.wait(harness.PATIENCE_S), 0, "exit code of the training")
+        equal(read("err.txt")[warned:], "", "what PyTorch or memledger says meanwhile")
+
+
+def redis(*command):
+    return subprocess.run([command[0], "-s", "redis.sock", *command[1:]], capture_output=True,
+                          text=True, timeout=harness.PATIENCE_S).stdout
+
+
+def test_redis():
+    if not shutil.which("redis-server") or not shutil.which("redis-benchmark"):
+        raise Skip("no Redis")
+    with running("redis-server", "--port", "0", "--unixsocket", "redis.sock", "--save",
+                 "") as process:
+        harness.wait_until(lambda: redis("redis-cli", "ping") == "PONG\n", "an answer of Redis")
+        load = subprocess.Popen(["redis-benchmark", "-s", "redis.sock", "-q", "-n", "20000", "-t",
+                                 "lpush"], stdout=subprocess.DEVNULL)
+        for _ in range(max(1, TIMES // 10)):
+            attach_briefly(process, "--heap")
+        equal(load.wait(harness.PATIENCE_S), 0, "exit code of the load")
+        equal(redis("redis-cli", "llen", "mylist"), "20000\n", "elements of the list")
+        redis("redis-cli", "shutdown", "nosave")
+        equal(process.wait(harness.PATIENCE_S), 0, "exit code of Redis")
+
+
+if __name__ == "__main__":
+    harness.main(globals())

@@ -1,0 +1,324 @@
+#!/usr/bin/env python3
+# test_live.py: a recording that is watched while it goes on: its numbers are those of the other
+# commands at the same moment, in text, JSON, lines and on a terminal (tmux).
+#
+# SPDX-License-Identifier: Apache-2.0
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+import harness
+from harness import MEMLEDGER, Skip, check, contains, equal, program
+
+
+def start_training():
+    # Samples are events, too: without them the program is quiet while it waits.
+    process = harness.start(program("trains"), 3, "wait", stdin=subprocess.PIPE,
+                            options=["--sample-hz", "0"])
+    return process, harness.read_line(process)
+
+
+def go_on(process):
+    process.stdin.write("\n")
+    process.stdin.flush()
+
+
+def live(*arguments):
+    result = harness.plain(MEMLEDGER, "live", *arguments)
+    equal(result.returncode, 0, "exit code of live", result.stderr)
+    return result.stdout
+
+
+def state(trace, by="category"):
+    return json.loads(live("--once", "--json", "--by", by, trace))
+
+
+def settled(trace, since_ns=0):
+    """The state when everything that the program did so far is in the file: it did something since
+    that time of the wall clock, and does nothing now."""
+    seen = []
+
+    def is_settled():
+        seen.append(state(trace))
+        now = seen[-1]
+        return (now["start_wall_ns"] + now["last_event_ns"] >= since_ns and now["events"] > 0
+                and now["time_ns"] - now["last_event_ns"] > 400_000_000)
+
+    harness.wait_until(is_settled, "a quiet moment", 20)
+    return seen[-1]
+
+
+def next_pause(process):
+    """The next place at which the program waits."""
+    since_ns = time.time_ns()
+    go_on(process)
+    where = harness.read_line(process)
+    settled("t.mled", since_ns)
+    return where
+
+
+def table(trace, by):
+    groups = harness.report("table", trace, "--at", "end", "--by", by, "--top", "1000")["groups"]
+    sums = {}
+    for group in groups:  # labels are split by category
+        name = group[by] if isinstance(group.get(by), str) else ""
+        sums[name] = sums.get(name, 0) + group["bytes"]
+    return sums
+
+
+def rows(trace, by):
+    return {row["name"]: row["bytes"] for row in state(trace, by)["rows"]}
+
+
+def test_equals_table():
+    """At each pause of a training, by each key."""
+    process, where = start_training()
+    settled("t.mled")
+    while True:
+        for by in ("category", "module", "process", "device", "label", "scope"):
+            equal(rows("t.mled", by), table("t.mled", by), f"live by {by} at {where}")
+        now = state("t.mled")
+        summary = harness.report("summary", "t.mled")
+        equal(now["peak_bytes"], summary["peak_bytes"], f"the peak at {where}")
+        equal(now["allocations"], summary["allocations"], f"allocations at {where}")
+        check(summary["health"]["being_written"], "a summary meanwhile")
+        if where == "optimizer 2":
+            break
+        where = next_pause(process)
+    go_on(process)
+    harness.finish(process)
+    ended = state("t.mled")
+    check(ended["finished"] and not ended["being_recorded"], "the state afterwards")
+    equal(ended["steps"], 3, "steps")
+
+
+def test_one_follower():
+    """One process that reads on shows the same as many that start anew."""
+    process, where = start_training()
+    follower = subprocess.Popen([MEMLEDGER, "live", "--json", "t.mled"], stdout=subprocess.PIPE,
+                                text=True)
+    while where != "optimizer 2":
+        where = next_pause(process)
+        wanted = table("t.mled", "category")
+        for _ in range(30):
+            got = json.loads(follower.stdout.readline())
+            if {r["name"]: r["bytes"] for r in got["rows"]} == wanted:
+                break
+        equal({r["name"]: r["bytes"] for r in got["rows"]}, wanted, f"a follower's at {where}")
+    go_on(process)
+    harness.finish(process)
+    last = follower.stdout.read().splitlines()[-1]
+    check(json.loads(last)["finished"], "the last line", last)
+    equal(follower.wait(harness.PATIENCE_S), 0, "exit code of a follower")
+
+
+CHURN = """
+import sys
+kept = [None] * 200
+for line in sys.stdin:
+    for i in range(100_000):
+        kept[i * i % 200] = bytes(600 + i % 3000)
+    print("done", flush=True)
+"""
+
+
+def board_bytes(pid):
+    """The size of the file in which a collector passes nets on, see net_board.h."""
+    for name in os.listdir(f"/proc/{pid}/fd"):
+        path = f"/proc/{pid}/fd/{name}"
+        if os.path.islink(path) and "memfd:memledger-nets" in os.readlink(path):
+            return os.stat(path).st_size
+    return 0
+
+
+def test_many_mallocs():
+    """Blocks that come and go are not read one by one, and all numbers are those of a report."""
+    process = harness.start(sys.executable, "-c", CHURN, stdin=subprocess.PIPE,
+                            options=["--heap", "--sample-hz", "0"])
+    go_on(process)
+    harness.read_line(process)
+    follower = subprocess.Popen([MEMLEDGER, "live", "--on-request", "t.mled"],
+                                stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    recordings = json.loads(live("--json"))["recordings"]
+    collector = [r["recorder_pid"] for r in recordings
+                 if r["file"] == os.path.realpath("t.mled")][0]
+
+    def ask():
+        go_on(follower)
+        return json.loads(follower.stdout.readline())
+
+    def churn():
+        ask()
+        go_on(process)
+        harness.read_line(process)
+        return board_bytes(collector) > 4096
+
+    harness.wait_until(churn, "nets")
+    process.stdin.close()
+    process.stdin = None
+    harness.finish(process)
+    summary, got = harness.report("summary", "t.mled"), ask()
+    for key in ["allocations", "frees", "peak_bytes", "peak_time_ns", "lost"]:
+        equal(got[key], summary[key], key)
+    follower.stdin.close()
+    equal(follower.wait(harness.PATIENCE_S), 0, "exit code of a follower")
+
+
+def test_list_and_process():
+    process, _ = start_training()
+    listed = json.loads(live("--json"))["recordings"]
+    ours = [r for r in listed if r["file"] == os.path.realpath("t.mled")]
+    equal(len(ours), 1, "recordings in the list", listed)
+    contains(live(), os.path.realpath("t.mled"), "the list")
+    pid = settled("t.mled")["processes"][0]["pid"]
+    equal(json.loads(live("--once", "--json", str(pid)))["file"], os.path.realpath("t.mled"),
+          "the file of a process")
+    none = harness.plain(MEMLEDGER, "live", "--once", "1")
+    equal(none.returncode, 1, "exit code for a process that is not recorded")
+    contains(none.stderr, "is not being recorded", "the error")
+    harness.finish(process)
+
+
+def test_replaced():
+    """Another recording takes the file; a follower changes over."""
+    process, _ = start_training()
+    settled("t.mled")
+    follower = subprocess.Popen([MEMLEDGER, "live", "--json", "t.mled"], stdout=subprocess.PIPE,
+                                text=True)
+    first = json.loads(follower.stdout.readline())
+    os.rename("t.mled", "old.mled")
+    other = harness.start(program("emit"), 1000, 1000, stdin=subprocess.PIPE)
+    harness.read_line(other)
+    for _ in range(30):
+        line = json.loads(follower.stdout.readline())
+        if "emit" in line["command"]:
+            break
+    contains(line["command"], "emit", "the command after the change")
+    check(line["start_wall_ns"] != first["start_wall_ns"], "another recording")
+    for p in (process, other):
+        harness.finish(p)
+    follower.kill()
+    follower.wait()
+
+
+# ---- On a terminal ------------------------------------------------------------
+
+
+class Terminal:
+    """A command on a terminal of its own."""
+
+    def __init__(self, *command, width=100, height=24, term=None):
+        if not shutil.which("tmux"):
+            raise Skip("no tmux here")
+        self.tmux = ["tmux", "-S", os.path.abspath("tmux"), "-f", "/dev/null"]
+        env = os.environ | {"LC_ALL": "C.UTF-8"}
+        env.pop("TMUX", None)
+        words = (f"env TERM={term} " if term else "") + " ".join(command)
+        subprocess.run([*self.tmux, "new-session", "-d", "-x", str(width), "-y", str(height),
+                        f"{words}; echo exit code $?; cat"], check=True, env=env)
+
+    def press(self, *keys):
+        subprocess.run([*self.tmux, "send-keys", *keys], check=True)
+
+    def screen(self):
+        return subprocess.run([*self.tmux, "capture-pane", "-p"], check=True, text=True,
+                              capture_output=True).stdout
+
+    def wait_for(self, pattern):
+        seen = [""]
+
+        def is_there():
+            seen[0] = self.screen()
+            return re.search(pattern, seen[0])
+
+        try:
+            harness.wait_until(is_there, pattern, 20)
+        except harness.Failure:
+            raise harness.Failure(f"no {pattern!r} on the screen:\n{seen[0]}") from None
+        return seen[0]
+
+    def resize(self, width, height):
+        subprocess.run([*self.tmux, "resize-window", "-x", str(width), "-y", str(height)],
+                       check=True)
+
+    def close(self):
+        subprocess.run([*self.tmux, "kill-server"], check=False, capture_output=True)
+
+
+def size(screen, row):
+    line = next(line for line in screen.splitlines() if line.startswith(row))
+    return re.search(r"([0-9.]+ [KMG]?i?B)", line[len(row):])[1]
+
+
+def test_terminal():
+    process, _ = start_training()
+    settled("t.mled")
+    terminal = Terminal(MEMLEDGER, "live", "t.mled")
+    try:
+        equal(size(terminal.wait_for("parameter "), "parameter"), "300.0 KiB", "parameters")
+        next_pause(process)
+        screen = terminal.wait_for("activation ")
+        equal(size(screen, "activation"), "90.0 KiB", "activations after forward")
+        contains(screen, "recording, last event", "the first line")
+        terminal.press("Enter")  # the largest: parameters
+        screen = terminal.wait_for(r"parameter > by module, 3 rows")
+        equal(size(screen, "Net > layers.0.fc"), "100.0 KiB", "parameters of a layer")
+        terminal.press("/", "2.fc")
+        terminal.wait_for(r"by module, 1 row, .*/2\.fc")
+        terminal.press("Escape")
+        terminal.wait_for(r"by module, 3 rows")
+        terminal.press("BSpace")
+        terminal.wait_for(r"(?m)^by category")
+        terminal.resize(60, 15)
+        screen = terminal.wait_for("parameter ")
+        check(all(len(line) <= 60 for line in screen.splitlines()), "a line is too long", screen)
+        terminal.resize(120, 30)
+        terminal.wait_for("last 5 minutes")
+        terminal.press("Space")
+        terminal.wait_for("FROZEN")
+        next_pause(process)
+        contains(terminal.screen(), "activation", "a frozen screen")
+        terminal.press("Space")
+        terminal.wait_for("gradient ")
+        terminal.press("?")
+        terminal.wait_for("freeze the screen, and go on")
+        terminal.press("x", "s")
+        name = re.search(r"saved (\S+)", terminal.wait_for(r"saved \S+"))[1]
+        saved = json.load(open(name))
+        equal({r["name"]: r["bytes"] for r in saved["rows"]},
+              {"parameter": 307200, "gradient": 307200}, "the saved rows", saved)
+        terminal.press("q")
+        screen = terminal.wait_for("exit code 0")
+        check("by category" not in screen, "the screen afterwards", screen)
+    finally:
+        terminal.close()
+        harness.finish(process)
+
+
+def test_dumb_terminal():
+    """A line a second where nothing can be drawn, until the recording ends."""
+    process, _ = start_training()
+    settled("t.mled")
+    terminal = Terminal(MEMLEDGER, "live", "t.mled", term="dumb", width=120)
+    try:
+        terminal.wait_for(r"cpu  now 300\.0 KiB  peak 300\.0 KiB")
+        harness.finish(process)
+        terminal.wait_for("exit code 0")
+    finally:
+        terminal.close()
+
+
+def test_killed_recorder():
+    process, _ = start_training()
+    settled("t.mled")
+    os.kill(harness.collector_of(process), signal.SIGKILL)
+    harness.finish(process)
+    contains(live("--once", "t.mled"), "not finished: its recorder is gone", "a killed recorder's")
+
+
+harness.main(globals())

@@ -1,0 +1,130 @@
+/* test_analyze_ranks.c: the analysis of a job, with simulated digests: what tests with files do not
+ * reach.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "memledger/memledger.h"
+#include "ranks.h"
+#include "simulated_rank.h"
+
+#define RANKS 16 /* on two hosts */
+#define MS INT64_C(1000000)
+
+static const struct simulated_job job = {
+    .ranks = RANKS, .steps = 12, .layers = 4, .stages = 1, .noise = 0.003, .seed = 7};
+
+struct simulation {
+    struct ml_digest digests[RANKS];
+    struct ml_rank_source sources[RANKS];
+    struct ml_ranks ranks;
+};
+
+static struct simulation *make(enum fault most, uint32_t other_rank, enum fault other)
+{
+    struct simulation *s = calloc(1, sizeof(*s));
+
+    assert_non_null(s);
+    for (uint32_t i = 0; i < RANKS; i++) {
+        assert_int_equal(simulate_rank(&job, i, i == other_rank ? other : most, &s->digests[i]), 0);
+        s->sources[i] = (struct ml_rank_source){&s->digests[i], "t.mled"};
+    }
+    return s;
+}
+
+static const struct ml_ranks *judge(struct simulation *s)
+{
+    assert_int_equal(ml_ranks(s->sources, RANKS, NULL, &s->ranks, NULL), 0);
+    return &s->ranks;
+}
+
+static void drop(struct simulation *s)
+{
+    ml_ranks_release(&s->ranks);
+    for (size_t i = 0; i < RANKS; i++)
+        ml_digest_release(&s->digests[i]);
+    free(s);
+}
+
+/* The clock of the second host is 40 ms ahead; ranks begin steps within 1 ms of each other. */
+static void test_clocks(void **state)
+{
+    struct simulation *s = make(FAULT_NONE, 0, FAULT_NONE);
+    const struct ml_ranks *ranks;
+    int64_t apart;
+
+    (void)state;
+    for (size_t i = RANKS / 2; i < RANKS; i++)
+        s->digests[i].start_wall_ns += (uint64_t)(40 * MS);
+    ranks = judge(s);
+    assert_int_equal(ranks->findings.len, 0);
+    assert_int_equal(ranks->clocks.len, 2);
+    assert_string_equal(ranks->clocks.items[0].host, "node0");
+    assert_string_equal(ranks->clocks.items[1].host, "node1");
+    apart = ranks->clocks.items[1].ahead_ns - ranks->clocks.items[0].ahead_ns;
+    assert_true(apart > 39 * MS && apart < 41 * MS);
+    drop(s);
+}
+
+static void test_below(void **state)
+{
+    struct simulation *s = make(FAULT_LONGER, 5, FAULT_NONE);
+    const struct ml_ranks *ranks = judge(s);
+    const struct ml_rank_finding *f = ranks->findings.items;
+
+    (void)state;
+    assert_int_equal(ranks->findings.len, 1);
+    assert_int_equal(f->kind, ML_RANK_BELOW);
+    assert_int_equal(f->cause, ML_CAUSE_LONGER);
+    assert_int_equal(f->category, MEMLEDGER_ACTIVATION);
+    assert_int_equal(f->worst, 5);
+    assert_true(f->bytes < 0 && f->ratio > 0.6 && f->ratio < 0.7);
+    drop(s);
+}
+
+static void test_lacks_module(void **state)
+{
+    struct simulation *s = make(FAULT_MODULE, 5, FAULT_NONE);
+    const struct ml_ranks *ranks = judge(s);
+
+    (void)state;
+    assert_int_equal(ranks->findings.len, 1);
+    assert_int_equal(ranks->findings.items[0].kind, ML_RANK_MODULES);
+    assert_int_equal(ranks->findings.items[0].cause, ML_CAUSE_LACKS_MODULE);
+    assert_string_equal(ranks->findings.items[0].module, "adapter");
+    drop(s);
+}
+
+static void test_lost(void **state)
+{
+    struct simulation *s = make(FAULT_NONE, 0, FAULT_NONE);
+    const struct ml_ranks *ranks;
+
+    (void)state;
+    s->digests[3].lost = 17;
+    ranks = judge(s);
+    assert_int_equal(ranks->findings.len, 1);
+    assert_int_equal(ranks->findings.items[0].kind, ML_RANK_LOST);
+    assert_int_equal(ranks->findings.items[0].worst, 3);
+    assert_int_equal(ranks->findings.items[0].bytes, 17);
+    drop(s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_clocks),
+        cmocka_unit_test(test_below),
+        cmocka_unit_test(test_lacks_module),
+        cmocka_unit_test(test_lost),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,362 @@
+/* test_collect_window.c: a trace that keeps only its last part, against the whole trace of the same
+ * events: the events of the window are the same, and so are the live blocks at its beginning, at
+ * its end and in between. The file stays below its limit.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "memledger/memledger.h"
+#include "replay.h"
+#include "trace_writer.h"
+#include "window_begin.h"
+#include "window_notes.h"
+
+#define LIMIT (UINT64_C(1) << 20)
+#define BLOCK_EVENTS 1000
+#define SPACES 4
+#define THREADS 5
+#define SLOTS 400
+
+static uint32_t seed;
+
+static uint32_t random_below(uint32_t n)
+{
+    seed = seed * 1664525u + 1013904223u;
+    return (uint32_t)((uint64_t)(seed >> 4) * n >> 28);
+}
+
+/* One trace that is being written. */
+struct written {
+    char path[64];
+    struct ml_dict dict;
+    struct ml_trace_writer writer;
+};
+
+static void begin(struct written *t, const char *name, const struct ml_window_limits *keep)
+{
+    struct ml_error err = {0};
+
+    snprintf(t->path, sizeof(t->path), "/tmp/window-%d-%s.mled", (int)getpid(), name);
+    unlink(t->path);
+    assert_int_equal(ml_dict_init(&t->dict), 0);
+    assert_int_equal(ml_trace_writer_open(&t->writer, t->path, false, 1000, &t->dict, &err), 0);
+    if (keep)
+        assert_int_equal(ml_trace_writer_keep(&t->writer, keep, &err), 0);
+    for (uint64_t i = 0; i < 2; i++) {
+        uint64_t process[ML_DEF_FIELDS] = {[ML_PROCESS_PID] = 10 + i};
+        ml_dict_add(&t->dict, ML_DEF_PROCESS, process);
+    }
+    for (uint64_t i = 0; i < THREADS; i++) {
+        uint64_t thread[ML_DEF_FIELDS] = {[ML_THREAD_PROCESS] = i % 2, [ML_THREAD_TID] = 20 + i};
+        ml_dict_add(&t->dict, ML_DEF_THREAD, thread);
+    }
+    for (uint64_t i = 0; i < SPACES; i++) {
+        uint64_t space[ML_DEF_FIELDS] = {[ML_SPACE_PROCESS] = i % 2,
+                                         [ML_SPACE_DEVICE] = ml_dict_cstr(&t->dict, "cpu"),
+                                         [ML_SPACE_LEVEL] = 3,
+                                         [ML_SPACE_NAME] = ml_dict_cstr(&t->dict, "a space")};
+        ml_dict_add(&t->dict, ML_DEF_SPACE, space);
+    }
+}
+
+static void put(struct written *both, const struct ml_event *e)
+{
+    for (int i = 0; i < 2; i++)
+        ml_trace_writer_event(&both[i].writer, e);
+}
+
+/* ---- Events ---------------------------------------------------------------- */
+
+static uint64_t address(uint32_t space, uint32_t slot)
+{
+    return ((uint64_t)(space + 1) << 32) + slot * 65536;
+}
+
+static void put_one(struct written *both, uint64_t n)
+{
+    uint32_t space = random_below(SPACES), slot = random_below(SLOTS), what = random_below(100);
+    struct ml_event e = {.time_ns = n * 1000 + random_below(900),
+                         .addr = address(space, slot),
+                         .thread = random_below(THREADS),
+                         .space = space,
+                         .scope = 0};
+
+    if (what < 45) {
+        e.kind = what % 9 ? ML_ALLOC : ML_ALLOC_EX;
+        e.size = 1 + random_below(space == 3 ? 100000 : 60000);
+        e.args[0] = e.kind == ML_ALLOC_EX ? e.size - 1 : 0;
+        e.args[1] = e.kind == ML_ALLOC_EX ? 7 : 0;
+    } else if (what < 80) {
+        e.kind = space == 3 ? ML_FREE_RANGE : ML_FREE;
+        e.addr += space == 3 ? random_below(16) * 4096 : 0;
+        e.size = space == 3 ? random_below(20) * 4096 : 0;
+    } else if (what < 84) {
+        e.kind = ML_MOVE;
+    } else if (what < 85) {
+        e.kind = ML_MOVE_FAILED;
+    } else if (what < 92) {
+        e.kind = ML_LABEL;
+        e.args[0] = 1 + random_below(2);
+        e.args[1] = random_below(4);
+    } else if (what < 95) {
+        e.kind = ML_MARK;
+        e.args[1] = n;
+    } else if (what < 96) {
+        e.kind = ML_LOST;
+        e.args[0] = 1;
+        e.args[1] = e.time_ns;
+        e.args[2] = ML_LOST_RING_FULL;
+    } else {
+        e.kind = ML_PUSH;
+    }
+    put(both, &e);
+}
+
+/* New names on the way, as in a real run. */
+static void put_events(struct written *both, uint64_t count, uint64_t limit)
+{
+    struct stat st;
+    char name[32];
+
+    for (uint64_t n = 1; n <= count; n++) {
+        put_one(both, n);
+        if (n % BLOCK_EVENTS)
+            continue;
+        snprintf(name, sizeof(name), "name %lu", (unsigned long)n);
+        for (int i = 0; i < 2; i++) {
+            ml_dict_cstr(&both[i].dict, name);
+            if (n % (BLOCK_EVENTS * 8) == 0)
+                ml_trace_writer_save(&both[i].writer);
+            ml_trace_writer_flush(&both[i].writer);
+        }
+        assert_int_equal(stat(both[1].path, &st), 0);
+        if (limit)
+            assert_true((uint64_t)st.st_size <= limit);
+    }
+}
+
+/* ---- Comparing ------------------------------------------------------------- */
+
+struct reading {
+    struct ml_trace *trace;
+    struct ml_cursor *cursor;
+    struct ml_replay replay;
+    const struct ml_event *events;
+    int left;
+};
+
+static void open_reading(struct reading *r, const char *path)
+{
+    struct ml_error err = {0};
+
+    *r = (struct reading){0};
+    assert_int_equal(ml_trace_open(path, &(struct ml_trace_opts){0}, &r->trace, &err), 0);
+    assert_int_equal(ml_cursor_open(r->trace, 0, UINT64_MAX, &r->cursor, &err), 0);
+    assert_int_equal(ml_replay_init(&r->replay, r->trace), 0);
+}
+
+/* NULL: at the end. */
+static const struct ml_event *next(struct reading *r)
+{
+    struct ml_error err = {0};
+    const struct ml_event *e;
+
+    if (r->left == 0)
+        r->left = ml_cursor_next(r->cursor, &r->events, &err);
+    assert_true(r->left >= 0);
+    if (r->left == 0)
+        return NULL;
+    e = r->events++;
+    r->left--;
+    assert_int_equal(ml_replay_feed(&r->replay, e), 0);
+    return e;
+}
+
+static void close_reading(struct reading *r)
+{
+    ml_replay_release(&r->replay);
+    ml_cursor_free(r->cursor);
+    ml_trace_free(r->trace);
+}
+
+static int by_place(const void *a, const void *b)
+{
+    return memcmp(a, b, 2 * sizeof(uint64_t));
+}
+
+/* Live blocks as rows of numbers, sorted. The caller frees them. */
+static uint64_t (*rows_of(const struct reading *r, size_t *ret))[9]
+{
+    uint64_t(*rows)[9] = calloc(r->replay.blocks.len + 1, sizeof(*rows));
+    size_t count = 0;
+
+    for (size_t i = 0; i < r->replay.blocks.len; i++) {
+        const struct ml_block *b = &r->replay.blocks.items[i];
+        uint64_t row[9] = {r->replay.spaces.items[b->space].number,
+                           b->addr,
+                           b->size,
+                           b->time_ns,
+                           ml_block_thread(b),
+                           b->scope,
+                           b->stack,
+                           b->label,
+                           b->category};
+        if (b->live)
+            memcpy(rows[count++], row, sizeof(row));
+    }
+    qsort(rows, count, sizeof(*rows), by_place);
+    *ret = count;
+    return rows;
+}
+
+static void compare_blocks(const struct reading *whole, const struct reading *window)
+{
+    size_t a_count, b_count;
+    uint64_t(*a)[9] = rows_of(whole, &a_count), (*b)[9] = rows_of(window, &b_count);
+
+    assert_int_equal(a_count, b_count);
+    assert_memory_equal(a, b, a_count * sizeof(*a));
+    free(a);
+    free(b);
+}
+
+/* @return the number of events in the window */
+static uint64_t compare(const char *whole_path, const char *window_path)
+{
+    struct reading whole, window;
+    struct ml_window_begin begin;
+    const struct ml_event *e = NULL, *f = NULL;
+    uint64_t events = 0;
+
+    open_reading(&whole, whole_path);
+    open_reading(&window, window_path);
+    begin = ml_window_begin_of(&window.replay);
+    assert_true(begin.is_window);
+    for (uint64_t i = 0; i < begin.events; i++)
+        assert_non_null(e = next(&whole));
+    assert_int_equal(e->time_ns, begin.begin_ns);
+    for (uint64_t i = 0; i < begin.repeated; i++)
+        assert_non_null(f = next(&window));
+    assert_true(f->time_ns <= begin.begin_ns);
+    compare_blocks(&whole, &window);
+    assert_int_equal(whole.replay.lost, window.replay.lost);
+    while ((e = next(&whole))) {
+        assert_non_null(f = next(&window));
+        assert_memory_equal(e, f, sizeof(*e));
+        if (events++ % 997 == 0)
+            compare_blocks(&whole, &window);
+    }
+    assert_null(next(&window));
+    compare_blocks(&whole, &window);
+    assert_int_equal(whole.replay.bytes.live_bytes, window.replay.bytes.live_bytes);
+    close_reading(&whole);
+    close_reading(&window);
+    return events;
+}
+
+static void check_with(uint32_t with_seed, const struct ml_window_limits *keep, uint64_t count)
+{
+    struct written both[2];
+    struct stat st;
+
+    seed = with_seed;
+    begin(&both[0], "whole", NULL);
+    begin(&both[1], "window", keep);
+    put_events(both, count, keep->bytes);
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(ml_trace_writer_close(&both[i].writer), 0);
+    assert_int_equal(stat(both[1].path, &st), 0);
+    if (keep->bytes)
+        assert_true((uint64_t)st.st_size <= keep->bytes);
+    assert_true(compare(both[0].path, both[1].path) > 10 * BLOCK_EVENTS);
+    for (int i = 0; i < 2; i++) {
+        ml_dict_release(&both[i].dict);
+        unlink(both[i].path);
+    }
+}
+
+static void test_a_size(void **state)
+{
+    (void)state;
+    for (uint32_t i = 1; i <= 3; i++)
+        check_with(i, &(struct ml_window_limits){.bytes = LIMIT}, 150000 + 7919 * i);
+}
+
+static void test_a_time(void **state)
+{
+    (void)state;
+    check_with(9, &(struct ml_window_limits){.ns = 60000 * 1000}, 400000);
+}
+
+/* A state that does not fit ends the recording: what was written stays, and the rest is counted. */
+static void test_too_small(void **state)
+{
+    struct ml_window_limits keep = {.bytes = 24 << 10};
+    struct written both[2];
+    struct stat st;
+
+    (void)state;
+    seed = 4;
+    begin(&both[0], "whole", NULL);
+    begin(&both[1], "window", &keep);
+    put_events(both, 30000, keep.bytes);
+    assert_int_equal(ml_trace_writer_close(&both[0].writer), 0);
+    assert_int_equal(ml_trace_writer_close(&both[1].writer), -EFBIG);
+    assert_true(both[1].writer.lost > 0);
+    assert_int_equal(stat(both[1].path, &st), 0);
+    assert_true((uint64_t)st.st_size <= keep.bytes);
+    for (int i = 0; i < 2; i++) {
+        ml_dict_release(&both[i].dict);
+        unlink(both[i].path);
+    }
+}
+
+/* What is repeated does not grow with the threads that have been. */
+static void test_ended_threads(void **state)
+{
+    const struct ml_event before[] = {
+        {.kind = ML_MARK, .args = {MEMLEDGER_MARK_PHASE}},
+        {.kind = ML_MARK, .args = {ML_MARK_TYPE}},
+        {.kind = ML_PUSH, .scope = 1},
+    };
+    struct ml_window_notes notes = {0};
+    struct ml_event event, *listed;
+    size_t count;
+
+    (void)state;
+    for (uint32_t thread = 0; thread < 100; thread++) {
+        for (size_t i = 0; i < sizeof(before) / sizeof(*before); i++) {
+            event = before[i];
+            event.thread = thread;
+            assert_int_equal(ml_window_notes_feed(&notes, &event), 0);
+        }
+        event = (struct ml_event){.kind = ML_THREAD_END, .thread = thread};
+        assert_int_equal(ml_window_notes_feed(&notes, &event), 0);
+    }
+    assert_int_equal(ml_window_notes_list(&notes, &listed, &count), 0);
+    assert_int_equal(count, 0);
+    free(listed);
+    ml_window_notes_release(&notes);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_ended_threads),
+        cmocka_unit_test(test_a_size),
+        cmocka_unit_test(test_a_time),
+        cmocka_unit_test(test_too_small),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
