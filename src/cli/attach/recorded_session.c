@@ -93,7 +93,8 @@ static int explain(pid_t pid, int r, struct ml_error *err)
     case 0: return 0;
     case -EACCES:
         return ml_error_set(err, r,
-                            geteuid() == 0 ? "not allowed to look into process %d"
+                            geteuid() == 0 ? "cannot read /proc/%d/maps: this container may not "
+                                             "inspect that process; try outside of it"
                                            : "process %d belongs to another user; use sudo",
                             (int)pid);
     case -EPROTO:
