@@ -360,6 +360,30 @@ static void gradients_accumulate(void **state)
     assert_categories(&s, ACTIVATION, ACTIVATION, GRADIENT, ACTIVATION, ACTIVATION, PASSING);
 }
 
+/* A cycle of references keeps the graph of the first step until the garbage collector runs. */
+static void a_graph_is_collected_late(void **state)
+{
+    struct story s = story_begin();
+    uint32_t net = story_module(&s, 0, "Net");
+
+    (void)state;
+    for (uint64_t i = 0; i < 4; i++) {
+        mark(&s, "forward");
+        enter(&s, net);
+        born(&s, 0x1000 + i * 0x1000, 100);
+        if (i == 0)
+            born(&s, 0x10000, 100); /* the state of a library, not freed */
+        leave_to(&s, 0);
+        mark(&s, "backward");
+        if (i > 0)
+            dies(&s, 0x1000 + i * 0x1000);
+        mark(&s, "");
+        if (i == 2)
+            dies(&s, 0x1000);
+    }
+    assert_categories(&s, ACTIVATION, OTHER, ACTIVATION, ACTIVATION, ACTIVATION);
+}
+
 static void a_checkpoint_is_computed_again(void **state)
 {
     struct story s = story_begin();
@@ -638,6 +662,7 @@ int main(void)
         cmocka_unit_test(marks_are_those_of_the_process),
         cmocka_unit_test(inference_needs_no_backward),
         cmocka_unit_test(gradients_accumulate),
+        cmocka_unit_test(a_graph_is_collected_late),
         cmocka_unit_test(a_checkpoint_is_computed_again),
         cmocka_unit_test(an_optimizer_may_call_the_model),
         cmocka_unit_test(parts_of_a_block_have_its_class),

@@ -95,6 +95,7 @@ static struct ml_kept_block as_kept(const struct ml_classifier *c, const struct 
         .size_bytes = block->size,
         .ordinal =
             c->by_entry ? (uint64_t)(block - c->replay.blocks.items) : ml_block_ordinal(block),
+        .freed = ML_KEPT_ON,
         .pass = pass,
         .of_each_pass = category,
     };
@@ -220,10 +221,13 @@ static bool is_of_pass(const struct ml_class_facts *birth, uint8_t category)
 /* For a result of a pass that outlived later passes. A block from the first passes belongs to a
  * library, unless other passes turn out to leave one too. */
 static uint8_t outlived(struct ml_classifier *c, const struct ml_block *block,
-                        const struct ml_class_facts *birth, uint32_t pass, uint8_t category)
+                        const struct ml_class_facts *birth, const struct ml_event *death,
+                        uint32_t pass, uint8_t category)
 {
     struct ml_kept_block kept = as_kept(c, block, birth, pass, category);
 
+    if (death && !c->spaces.items[block->space].by_engine)
+        kept.freed = c->next_ordinal;
     if (ml_kept_blocks_add(&c->kept, &kept) < 0)
         c->failed = -ENOMEM;
     if (pass >= ML_KEPT_FIRST)
@@ -282,7 +286,7 @@ uint8_t ml_classifier_category(struct ml_classifier *c, const struct ml_block *b
         return category;
     passes = passes_around(c, process, block);
     return ml_passes_since(passes, ml_block_ordinal(block)) >= ML_KEPT_ENOUGH
-               ? outlived(c, block, birth, ml_passes_before(passes, ml_block_ordinal(block)),
-                          category)
+               ? outlived(c, block, birth, death,
+                          ml_passes_before(passes, ml_block_ordinal(block)), category)
                : category;
 }

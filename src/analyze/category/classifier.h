@@ -68,6 +68,7 @@ struct ml_class_space {
 struct ml_classifier {
     struct ml_classes *ret; /* NULL: nothing is stored, see following_classes.h */
     uint64_t next_ordinal;
+    uint64_t last_pass; /* the next allocation when the last pass of backward began */
     uint64_t backward_bytes, backward_named_bytes; /* see ml_classes */
     bool by_entry; /* kept blocks get the number of their entry instead of their ordinal */
     struct ml_progress *progress;

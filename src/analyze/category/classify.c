@@ -112,6 +112,7 @@ static int begin_backward(struct ml_classifier *c, struct ml_class_process *proc
         process->pass_thread = thread;
     process->in_threads |= process->pass_thread != thread;
     ml_passes_begin(&process->passes, next_ordinal(c));
+    c->last_pass = next_ordinal(c);
     if (!ml_map_get(&c->thread_index, thread, &index)) {
         index = c->in_thread.len;
         if (ml_vec_push(&c->in_thread, (struct ml_passes){0}) < 0 ||
@@ -252,7 +253,7 @@ static void finish(struct ml_classifier *c)
         return;
     }
     decide_the_living(c);
-    ml_kept_blocks_decide(&c->kept, ret->categories.items);
+    ml_kept_blocks_decide(&c->kept, c->last_pass, ret->categories.items);
     ml_replay_release_blocks(&c->replay); /* sorting may need memory too */
     sort_labels(ret);
     ret->backward_bytes = c->backward_bytes;

@@ -83,7 +83,7 @@ int ml_following_classes_now(struct ml_following_classes *f, struct ml_following
             categories[i] =
                 ml_classifier_category(c, &replay->blocks.items[i], &c->births.items[i], NULL);
     c->by_entry = false;
-    ml_kept_blocks_decide(&c->kept, categories);
+    ml_kept_blocks_decide(&c->kept, c->last_pass, categories);
     c->kept.undecided.len = 0;
     for (size_t i = 0; i < count && i < replay->blocks.len; i++)
         ret[i] = (struct ml_following_class){ml_block_counted_label(&replay->blocks.items[i]),

@@ -63,11 +63,14 @@ static bool another_pass_left_one(const struct ml_kept_blocks *kept,
     return false;
 }
 
-void ml_kept_blocks_decide(const struct ml_kept_blocks *kept, uint8_t *categories)
+void ml_kept_blocks_decide(const struct ml_kept_blocks *kept, uint64_t last_pass,
+                           uint8_t *categories)
 {
-    for (size_t i = 0; i < kept->undecided.len; i++)
-        if (another_pass_left_one(kept, &kept->undecided.items[i]))
-            categories[kept->undecided.items[i].ordinal] = kept->undecided.items[i].of_each_pass;
+    for (size_t i = 0; i < kept->undecided.len; i++) {
+        const struct ml_kept_block *block = &kept->undecided.items[i];
+        if (block->freed < last_pass || another_pass_left_one(kept, block))
+            categories[block->ordinal] = block->of_each_pass;
+    }
 }
 
 void ml_kept_blocks_release(struct ml_kept_blocks *kept)

@@ -4,7 +4,8 @@
  * A workspace or a cache is allocated in the first passes and serves all later ones. An output
  * that a program appends to a list lives as long, but each pass leaves a similar one. Two blocks
  * are similar if they were allocated in the same place and neither is more than twice as large as
- * the other, because batch sizes vary.
+ * the other, because batch sizes vary. A block that is freed before the last pass serves no later
+ * one: a cycle of references may have kept it until the garbage collector ran.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -27,10 +28,13 @@
 _Static_assert(ML_KEPT_FIRST <= ML_PASSES_MAX && ML_KEPT_ENOUGH <= ML_PASSES_MAX,
                "passes are counted that far");
 
+#define ML_KEPT_ON UINT64_MAX
+
 struct ml_kept_block {
     uint64_t place; /* where it was allocated; the caller decides what a place is */
     uint64_t size_bytes;
     uint64_t ordinal;
+    uint64_t freed;       /* the ordinal of the next allocation then; ML_KEPT_ON: not freed */
     uint32_t pass;        /* passes begun before it, at most ML_KEPT_FIRST */
     uint8_t of_each_pass; /* its category if other passes leave one too */
 };
@@ -58,8 +62,11 @@ int ml_kept_blocks_add(struct ml_kept_blocks *kept, const struct ml_kept_block *
  * first passes left a block like it. @return 0 or -ENOMEM */
 int ml_kept_blocks_compare(struct ml_kept_blocks *kept, const struct ml_kept_block *block);
 
-/* Call it after the last block: writes the category of those that another pass left too. */
-void ml_kept_blocks_decide(const struct ml_kept_blocks *kept, uint8_t *categories);
+/* Call it after the last block: writes the category of those that another pass left too, and of
+ * those that were freed before the last pass.
+ * @last_pass  the ordinal of the next allocation when it began; 0: no pass */
+void ml_kept_blocks_decide(const struct ml_kept_blocks *kept, uint64_t last_pass,
+                           uint8_t *categories);
 
 void ml_kept_blocks_release(struct ml_kept_blocks *kept);
 
