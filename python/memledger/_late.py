@@ -18,15 +18,17 @@ def device_number(cuda_ordinal):
     return 1 + cuda_ordinal
 
 
-def switch_on(library=None):
+def switch_on(attached_library=None):
     """Counts PyTorch's live blocks from now on, or from the import of PyTorch. Raises OSError
-    if the recorder cannot be loaded. `library`: one that is loaded already."""
-    if _native.live_is_on():
-        return
-    _native.load(library or find_library())
-    if not _native.live_on():
+    if the recorder cannot be loaded. `attached_library`: the one that `memledger attach` has
+    loaded; what it switches on ends with it."""
+    was_on = _native.live_is_on()
+    if not was_on:
+        _native.load(attached_library or find_library())
+    if not _native.live_on(attached_library is not None):
         raise MemoryError("no memory for memledger's table of live blocks")
-    when_torch_is_here(_meet_torch, "PyTorch is not recorded")
+    if not was_on:
+        when_torch_is_here(_meet_torch, "PyTorch is not recorded")
 
 
 def torch_or_none():
@@ -70,12 +72,18 @@ def _meet_torch():
     """Installs the hooks first, so that a block allocated meanwhile is seen twice rather than
     never."""
     torch = torch_or_none()
-    if torch is None or not _native.patch_torch():
+    if torch is None or not _native.live_is_on():
         return
-    for address, size in _host_blocks(torch):
-        _native.live_seed(HOST, address, size)
-    for ordinal, address, size in _cuda_blocks(torch):
-        _native.live_seed(device_number(ordinal), address, size)
+    _native.live_seeding(True)
+    try:
+        if not _native.patch_torch():
+            return
+        for address, size in _host_blocks(torch):
+            _native.live_seed(HOST, address, size)
+        for ordinal, address, size in _cuda_blocks(torch):
+            _native.live_seed(device_number(ordinal), address, size)
+    finally:
+        _native.live_seeding(False)
     for device in range(1 + _device_count(torch)):
         _native.live_reset_peak(device)
     _native.live_tell()

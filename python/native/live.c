@@ -37,9 +37,12 @@ static PyObject *has_recorder(PyObject *self, PyObject *args)
 static PyObject *live_on(PyObject *self, PyObject *args)
 {
     const struct ml_live_api *live = ml_native_live();
+    int attached;
 
-    (void)self, (void)args;
-    return PyBool_FromLong(live && live->switch_on());
+    (void)self;
+    if (!PyArg_ParseTuple(args, "p", &attached))
+        return NULL;
+    return PyBool_FromLong(live && live->switch_on(attached));
 }
 
 static PyObject *live_is_on(PyObject *self, PyObject *args)
@@ -48,6 +51,19 @@ static PyObject *live_is_on(PyObject *self, PyObject *args)
 
     (void)self, (void)args;
     return PyBool_FromLong(live && live->is_on());
+}
+
+static PyObject *live_seeding(PyObject *self, PyObject *args)
+{
+    const struct ml_live_api *live = ml_native_live();
+    int on;
+
+    (void)self;
+    if (!PyArg_ParseTuple(args, "p", &on))
+        return NULL;
+    if (live)
+        live->seeding(on);
+    Py_RETURN_NONE;
 }
 
 static PyObject *live_seed(PyObject *self, PyObject *args)
@@ -324,8 +340,9 @@ static PyObject *after_leave(PyObject *self, PyObject *args)
 static PyMethodDef methods[] = {
     {"load", load, METH_VARARGS, "Load the recorder from a path, unless it is loaded."},
     {"has_recorder", has_recorder, METH_NOARGS, "Whether the recorder is in this process."},
-    {"live_on", live_on, METH_NOARGS, "Keep a table of live blocks from now on."},
+    {"live_on", live_on, METH_VARARGS, "(attached): keep a table of live blocks from now on."},
     {"live_is_on", live_is_on, METH_NOARGS, "Whether the table is kept."},
+    {"live_seeding", live_seeding, METH_VARARGS, "(on): around the seeding of existing blocks."},
     {"live_seed", live_seed, METH_VARARGS, "(device, address, bytes): add an existing block."},
     {"live_find", live_find, METH_VARARGS, "(address): (bytes, device, phase) or None."},
     {"live_bytes", live_bytes, METH_VARARGS, "(device, phase=-1): bytes alive."},

@@ -26,7 +26,6 @@
 
 #define SEARCH_MS 5000 /* for a thread at a safe point */
 #define CALL_MS 5000
-#define FUNCTION_MS 10000
 #define THREADS_MAX 64 /* that are tried in each round */
 #define STACK_BYTES (256u << 10)
 #define CODE_BYTES 4096u
@@ -396,7 +395,7 @@ static int explain_job(struct injecting *in, const struct job *job, const struct
 static int wait_for_job(struct injecting *in, const struct ml_injection *what, int32_t *ret_value,
                         struct ml_error *err)
 {
-    uint64_t end_ns = ml_clock_ns(CLOCK_MONOTONIC) + FUNCTION_MS * UINT64_C(1000000);
+    uint64_t end_ns = ml_clock_ns(CLOCK_MONOTONIC) + what->patience_ns;
     static struct job job;
 
     while (ml_clock_ns(CLOCK_MONOTONIC) < end_ns) {
@@ -412,9 +411,9 @@ static int wait_for_job(struct injecting *in, const struct ml_injection *what, i
         poll(NULL, 0, 1);
     }
     return ml_error_set(err, -ETIMEDOUT,
-                        "process %d has not answered within 10 s: its Python lock or its loader is "
-                        "busy; it goes on unchanged",
-                        (int)in->pid);
+                        "process %d has not answered within %.0f s: its Python lock or its loader "
+                        "is busy; it goes on unchanged",
+                        (int)in->pid, (double)what->patience_ns / 1e9);
 }
 
 int ml_inject(pid_t pid, const struct ml_injection *injection, int32_t *ret_value,

@@ -20,9 +20,10 @@ struct ml_injection {
     const char *library;  /* a path in the process's file system */
     const char *function; /* int32_t function(const char *argument) */
     const char *argument;
+    uint64_t patience_ns; /* for its return */
 };
 
-/* Waits until the function has returned, ten seconds at most. The caller's thread becomes the
+/* Waits until the function has returned, for as long as the injection says. The caller's thread becomes the
  * tracer; call it in a process that ends soon afterwards, so that the kernel lets go of everything
  * in any case.
  * @ret_value  what the function returned

@@ -12,6 +12,8 @@ TIMES = 20
 MEASURED_S = 5
 MOST_SLOWER = 0.01
 DEVICE = "cuda:0"
+EQUAL_S = 20  # for the trace to show what PyTorch shows
+SHOWN = 20  # blocks of each kind, where they differ
 
 
 class Training:
@@ -55,15 +57,40 @@ def live_bytes(lab, trace):
     return {d["device"]: d["bytes"] for d in state["devices"]}.get(DEVICE)
 
 
-def wait_for_equal(lab, trace, wanted):
+def recorded_blocks(lab, trace):
+    """Address and size of each block that is live at the end of the trace, with its name."""
+    blocks = json.loads(execute([lab.memledger, "blocks", "--at", "end", "--device", DEVICE,
+                                 "--top", "100000", "--json", trace]).stdout)["list"]
+    return {(int(b["address"], 16), b["bytes"]): f"{b['category']} {b['module']} {b['label']}"
+            for b in blocks}
+
+
+def differences(recorded, theirs):
+    """The blocks that only one side has."""
+    missing = [b for b in theirs if b not in recorded]
+    extra = [b for b in recorded if b not in theirs]
+    lines = [f"{len(missing)} blocks of PyTorch are not in the trace, {len(extra)} of the trace are "
+             "not in PyTorch"]
+    lines += [f"  missing {address:#x} {size:,}" for address, size in missing[:SHOWN]]
+    lines += [f"  extra   {address:#x} {size:,} {recorded[address, size]}"
+              for address, size in extra[:SHOWN]]
+    return "\n".join(lines)
+
+
+def wait_for_equal(lab, trace, said, moment):
     """The recorder writes a few events to the file within a second."""
-    end = time.monotonic() + PATIENCE_S
+    end = time.monotonic() + EQUAL_S
+    wanted = said["allocated"]
     while (found := live_bytes(lab, trace)) != wanted and time.monotonic() < end:
         time.sleep(0.05)
-    assert found == wanted, f"live bytes {found:,}, torch.cuda.memory_allocated() {wanted:,}"
+    theirs = {(address, size) for address, size in said["blocks"]}
+    recorded = recorded_blocks(lab, trace)
+    assert found == wanted and recorded.keys() == theirs, (
+        f"{moment}: live bytes {found}, torch.cuda.memory_allocated() {wanted}; "
+        + differences(recorded, theirs))
 
 
-def attach_once(lab, training, trace):
+def attach_once(lab, training, trace, number):
     """@return seconds until the recording had begun"""
     begin = time.monotonic()
     attached = subprocess.Popen([lab.memledger, "attach", "-f", "-o", trace,
@@ -71,10 +98,10 @@ def attach_once(lab, training, trace):
     said = attached.stderr.readline()
     took_s = time.monotonic() - begin
     assert "recording process" in said, said
-    wait_for_equal(lab, trace, training.stop()["allocated"])
+    wait_for_equal(lab, trace, training.stop(), f"attach {number}, at once")
     training.go_on()
     time.sleep(random.random() / 2)
-    wait_for_equal(lab, trace, training.stop()["allocated"])
+    wait_for_equal(lab, trace, training.stop(), f"attach {number}, some steps later")
     training.go_on()
     attached.terminate()
     rest = attached.stderr.read()
@@ -89,9 +116,9 @@ def attach_cuda(lab):
     training = Training()
     before_ms = training.step_ms()
     took_s = []
-    for _ in range(TIMES):
+    for number in range(1, TIMES + 1):
         time.sleep(random.random() / 2)
-        took_s.append(attach_once(lab, training, lab.path("attach-cuda.mled")))
+        took_s.append(attach_once(lab, training, lab.path("attach-cuda.mled"), number))
     after_ms = training.step_ms()
     code = training.end()
     took_s.sort()

@@ -1,6 +1,7 @@
 # attach_target.py: trains a model on the GPU until standard input ends, for the check attach_cuda.
-# For each line that it reads it stops between two steps, prints what PyTorch has allocated and the
-# median time of a step since the last line, and goes on at the next line.
+# For each line that it reads it stops between two steps, prints what PyTorch has allocated, in
+# bytes and block by block, and the median time of a step since the last line, and goes on at the
+# next line.
 #
 # SPDX-License-Identifier: Apache-2.0
 import json
@@ -31,8 +32,21 @@ def next_line():
             time.sleep(0.005)
 
 
+def blocks():
+    """Address and size of each."""
+    found = []
+    for segment in torch.cuda.memory_snapshot():
+        address = segment["address"]
+        for block in segment["blocks"]:
+            if block["state"] == "active_allocated":
+                found.append((address, block["size"]))
+            address += block["size"]
+    return found
+
+
 def answer(steps_ms):
-    print(json.dumps({"allocated": torch.cuda.memory_allocated(), "steps": len(steps_ms),
+    print(json.dumps({"allocated": torch.cuda.memory_allocated(), "blocks": blocks(),
+                      "steps": len(steps_ms),
                       "step_ms": statistics.median(steps_ms) if steps_ms else 0}), flush=True)
     steps_ms.clear()
     return next_line()

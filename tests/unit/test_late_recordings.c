@@ -228,7 +228,7 @@ static void a_live_block_outlives_its_recording(void **state)
     uint32_t belongs_to;
 
     (void)state;
-    assert_true(ml_live_switch_on());
+    assert_true(ml_live_switch_on(ML_LIVE_PROGRAM));
     begin(&first);
     record_alloc(block);
     end(&first);

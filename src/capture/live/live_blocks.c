@@ -3,8 +3,9 @@
  * 64 tables by a hash of the address, each with a lock: threads seldom meet. fork() holds all
  * locks, so that a child's copy is consistent, unless one cannot be taken within a second. A table
  * that then, or after a raw clone(), has a half-finished change is rebuilt from its entries
- * (fork_lock.h). A table uses open addressing; a removal moves later entries up, so there are no
- * tombstones. It doubles when half full, in separate mappings.
+ * (fork_lock.h). A table uses open addressing; a removal moves later entries up. It doubles when
+ * half full, in separate mappings. An entry of 0 bytes is a block that was freed during the
+ * seeding; otherwise there are no tombstones.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -67,7 +68,9 @@ static struct shard shards[SHARDS];
 static struct padded_lock *locks;
 static struct sums sums[ML_LIVE_DEVICES];
 static _Atomic uint64_t missed;
+static _Atomic bool seeding;
 static struct ml_owner_lock switch_lock;
+static _Atomic unsigned users; /* of enum ml_live_user; changed with the lock */
 
 /* The table that this thread is in: a signal handler that enters again must not wait for it. The
  * mark on the stack shows whether a handler has left it by longjmp. */
@@ -396,6 +399,43 @@ bool ml_live_seed(unsigned device, uint64_t address, uint64_t bytes)
                true);
 }
 
+void ml_live_seed_begin(void)
+{
+    /* Pairs with the load in remember_free: a block whose free does not see it is not listed. */
+    atomic_store(&seeding, true);
+}
+
+void ml_live_seed_end(void)
+{
+    volatile uint64_t mark = 0;
+
+    atomic_store(&seeding, false);
+    for (unsigned i = 0; i < SHARDS && atomic_load_explicit(&ml_live_on, memory_order_acquire);
+         i++) {
+        struct shard *s = enter((uint64_t)i << (64 - SHARD_BITS), &mark);
+
+        for (uint32_t k = 0; s && k < room_of(s); k++) {
+            struct entry *e = &entries_of(s)[k];
+            while (e->address && !e->bytes)
+                erase(s, e); /* which may move another one here */
+        }
+        if (s)
+            leave(s);
+    }
+}
+
+static ML_NOINLINE void remember_free(struct shard *s, uint64_t address, uint64_t hash)
+{
+    if (!atomic_load(&seeding))
+        return;
+    if (!has_room(s)) {
+        count_missed();
+        return;
+    }
+    *look_up(s, address, hash) = (struct entry){.address = address};
+    s->used++;
+}
+
 uint32_t ml_live_remove(const void *p)
 {
     uint64_t hash = hash_of((uintptr_t)p);
@@ -408,9 +448,11 @@ uint32_t ml_live_remove(const void *p)
         return ml_recorder_recording();
     at = look_up(s, (uintptr_t)p, hash);
     recording = at->address ? at->recording : recording_of_older();
-    if (at->address) {
+    if (at->address && at->bytes) {
         count_out(at);
         erase(s, at);
+    } else if (!at->address) {
+        remember_free(s, (uintptr_t)p, hash);
     }
     leave(s);
     return recording;
@@ -433,7 +475,7 @@ bool ml_live_block_find(uint64_t address, struct ml_live_block *ret)
         !(s = enter(hash, &mark)))
         return false;
     at = look_up(s, address, hash);
-    found = at->address;
+    found = at->address && at->bytes;
     if (found)
         *ret = block_of(at);
     leave(s);
@@ -451,7 +493,7 @@ void ml_live_rephase(uint64_t address, enum ml_phase phase)
         !(s = enter(hash, &mark)))
         return;
     at = look_up(s, address, hash);
-    if (at->address && at->phase != phase) {
+    if (at->address && at->bytes && at->phase != phase) {
         struct entry moved = *at;
         moved.phase = phase & 7;
         /* Adding before removing would look like a peak. */
@@ -470,7 +512,7 @@ void ml_live_tell(unsigned recording, void (*tell)(const struct ml_live_block *)
 
         for (uint32_t k = 0; s && k < room_of(s); k++) {
             struct entry *e = &entries_of(s)[k];
-            if (!e->address || e->recording == recording)
+            if (!e->address || !e->bytes || e->recording == recording)
                 continue;
             e->recording = recording & RECORDING_MASK;
             tell(&(struct ml_live_block){e->address, e->bytes, e->device, e->phase, recording});
@@ -526,13 +568,54 @@ static bool prepare(void)
     return true;
 }
 
-bool ml_live_switch_on(void)
+/* Blocks from before the table was switched off: most of them are gone by now. */
+static bool empty(void)
 {
-    if (!ml_live_on && ml_owner_lock(&switch_lock)) {
-        if (!ml_live_on && prepare())
-            /* Pairs with the acquire loads of hooks and questions: tables and locks are set. */
-            atomic_store_explicit(&ml_live_on, 1, memory_order_release);
-        ml_owner_unlock(&switch_lock);
+    volatile uint64_t mark = 0;
+
+    for (unsigned i = 0; i < SHARDS; i++) {
+        struct shard *s = enter((uint64_t)i << (64 - SHARD_BITS), &mark);
+
+        if (!s)
+            return false;
+        for (uint32_t k = 0; k < room_of(s); k++) {
+            if (entries_of(s)[k].address)
+                count_out(&entries_of(s)[k]);
+            entries_of(s)[k].address = 0;
+        }
+        s->used = 0;
+        leave(s);
     }
+    return true;
+}
+
+bool ml_live_switch_on(enum ml_live_user user)
+{
+    static bool prepared;
+
+    if ((users & user) || !ml_owner_lock(&switch_lock))
+        return ml_live_on;
+    if (!ml_live_on && (prepared ? empty() : prepare())) {
+        prepared = true;
+        /* Pairs with the acquire loads of hooks and questions: tables and locks are set. */
+        atomic_store_explicit(&ml_live_on, 1, memory_order_release);
+    }
+    if (ml_live_on)
+        users |= user;
+    ml_owner_unlock(&switch_lock);
     return ml_live_on;
+}
+
+bool ml_live_switch_off(enum ml_live_user user)
+{
+    bool last;
+
+    if (!ml_owner_lock(&switch_lock))
+        return false;
+    last = users == (unsigned)user;
+    users &= ~(unsigned)user;
+    if (last)
+        atomic_store_explicit(&ml_live_on, 0, memory_order_release);
+    ml_owner_unlock(&switch_lock);
+    return last;
 }

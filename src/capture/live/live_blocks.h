@@ -35,14 +35,28 @@ struct ml_live_block {
 /* A hook reads this first, and does nothing else while it is 0. */
 extern _Atomic uint32_t ml_live_on;
 
-/* Stays on. @return whether it is on; false: there is no memory */
-bool ml_live_switch_on(void);
+/* Who needs the table: the program, which asks questions and keeps it on for good, or `memledger
+ * attach` for as long as it records. */
+enum ml_live_user { ML_LIVE_PROGRAM = 1, ML_LIVE_ATTACH = 2 };
+
+/* The table is empty if it was off. @return whether it is on; false: there is no memory */
+bool ml_live_switch_on(enum ml_live_user user);
+
+/* That user no longer needs it. Blocks that are allocated or freed until the next user comes are
+ * not seen. @return whether this has switched the table off */
+bool ml_live_switch_off(enum ml_live_user user);
 
 /* A block was allocated. `space`: the space in which this thread has just recorded its allocation;
  * 0: none. */
 void ml_live_add(uint32_t space, unsigned device, const void *p, uint64_t bytes);
 
-/* Adds a block that is older than the table. Does nothing if it is known.
+/* Between the two, frees of unknown blocks are remembered: another thread may free a block after
+ * it was found and before it is seeded. One thread at a time; begin before the blocks are listed. */
+void ml_live_seed_begin(void);
+void ml_live_seed_end(void);
+
+/* Adds a block that is older than the table. Does nothing if it is known, or was freed since
+ * ml_live_seed_begin.
  * @return whether it was new */
 bool ml_live_seed(unsigned device, uint64_t address, uint64_t bytes);
 

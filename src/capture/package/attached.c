@@ -16,7 +16,6 @@
 #include "live_api.h"
 #include "loaded_symbols.h"
 #include "recorder.h"
-#include "torch_real.h"
 
 #define EXPORT __attribute__((visibility("default")))
 #define LINE_ROOM 512
@@ -86,15 +85,6 @@ static bool find_python(struct python *ret)
 static bool is_plain(const char *text)
 {
     return !strpbrk(text, "\"\\\n");
-}
-
-static bool run_python(const struct python *python, const char *code)
-{
-    int state = python->ensure();
-    bool ok = !python->run(code, NULL);
-
-    python->release(state);
-    return ok;
 }
 
 /* One piece of code for Python's main thread. It stays valid, because Python may come to it late.
@@ -183,30 +173,72 @@ static bool begin_in_python(const struct python *found, const struct request *r)
 
 /* ---- Both --------------------------------------------------------------------- */
 
+static struct request last; /* has no session: there was none, or it was ended */
+
+/* The command gives up after some seconds, and may have ended the collector when the recording
+ * begins. */
+static bool is_abandoned(void)
+{
+    char page[LINE_ROOM + 8];
+
+    snprintf(page, sizeof(page), "%s/page", last.line[LINE_SESSION]);
+    return last.line[LINE_SESSION][0] && access(page, F_OK) && errno == ENOENT;
+}
+
+/* @joined  whether there is a recording to leave */
+static int end(bool joined)
+{
+    struct python python;
+    bool has_python = find_python(&python);
+    int state, r = 0;
+
+    if (joined && heap_late())
+        heap_late()->end();
+    state = has_python ? python.ensure() : 0;
+    if (joined && has_python)
+        python.run("if 'memledger._attached' in __import__('sys').modules:\n"
+                   "    __import__('sys').modules['memledger._attached'].end()\n",
+                   NULL);
+    if (joined)
+        r = memledger_live_v1.leave();
+    memledger_live_v1.end_attach();
+    if (has_python)
+        python.release(state);
+    last.line[LINE_SESSION][0] = '\0';
+    return r;
+}
+
 static int begin_alone(const struct request *r)
 {
-    memledger_live_v1.switch_on();
-    memledger_live_v1.patch_torch();
+    if (memledger_live_v1.switch_on(true))
+        memledger_live_v1.patch_torch();
     return memledger_live_v1.join(r->line[LINE_SESSION]);
 }
 
 static int32_t attach(const char *text)
 {
-    static struct request r;
     struct python python;
     bool has_python, named;
     int result = 0;
 
-    if (!parse(text, &r))
-        return -ENAMETOOLONG;
+    if (ml_recorder_recording() && is_abandoned())
+        end(true);
     if (ml_recorder_recording())
         return -EBUSY;
+    if (!parse(text, &last))
+        return -ENAMETOOLONG;
     has_python = find_python(&python);
-    named = has_python && begin_in_python(&python, &r);
+    named = has_python && begin_in_python(&python, &last);
     if (!named)
-        result = begin_alone(&r);
-    if (result)
+        result = begin_alone(&last);
+    if (!result && is_abandoned()) {
+        end(true);
+        return -ETIMEDOUT;
+    }
+    if (result) {
+        end(false);
         return result;
+    }
     memledger_live_v1.patch_mxnet();
     if (heap_late() && ml_session->heap != ML_HEAP_OFF)
         heap_late()->begin();
@@ -223,7 +255,7 @@ EXPORT int32_t memledger_attach_v1(const char *text)
     int32_t result;
 
     if (atomic_exchange(&attaching, getpid()) == getpid())
-        return -EBUSY;
+        return -EALREADY;
     result = attach(text);
     atomic_store(&attaching, 0);
     return result;
@@ -231,16 +263,6 @@ EXPORT int32_t memledger_attach_v1(const char *text)
 
 EXPORT int32_t memledger_detach_v1(const char *text)
 {
-    struct python python;
-    int r;
-
     (void)text;
-    if (heap_late())
-        heap_late()->end();
-    if (find_python(&python))
-        run_python(&python, "if 'memledger._attached' in __import__('sys').modules:\n"
-                            "    __import__('sys').modules['memledger._attached'].end()\n");
-    r = memledger_live_v1.leave();
-    ml_torch_unpatch();
-    return r;
+    return end(true);
 }

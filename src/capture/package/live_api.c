@@ -22,9 +22,17 @@ static bool is_device(int device)
 
 /* ---- The table ------------------------------------------------------------------ */
 
-static int switch_on(void)
+static int switch_on(int attached)
 {
-    return ml_live_switch_on();
+    return ml_live_switch_on(attached ? ML_LIVE_ATTACH : ML_LIVE_PROGRAM);
+}
+
+/* Without a table nothing needs PyTorch's hooks: a recording that began with the process never
+ * ends. */
+static void end_attach(void)
+{
+    if (ml_live_switch_off(ML_LIVE_ATTACH))
+        ml_torch_unpatch();
 }
 
 static int is_on(void)
@@ -52,6 +60,14 @@ static void tell_trace(void)
 
     if (recording && ml_recorder_is_late())
         ml_live_tell(recording, record);
+}
+
+static void seeding(int on)
+{
+    if (on)
+        ml_live_seed_begin();
+    else
+        ml_live_seed_end();
 }
 
 static int seed(int device, uint64_t address, uint64_t bytes)
@@ -139,7 +155,7 @@ static int recording(void)
 
 static int join(const char *session_dir)
 {
-    int r = ml_live_switch_on() ? ml_recorder_join(session_dir) : -ENOMEM;
+    int r = ml_live_on ? ml_recorder_join(session_dir) : -ENOMEM;
 
     if (!r)
         tell_trace();
@@ -160,7 +176,9 @@ __attribute__((visibility("default"))) const struct ml_live_api memledger_live_v
     .version = ML_LIVE_API_VERSION,
     .struct_bytes = sizeof(struct ml_live_api),
     .switch_on = switch_on,
+    .end_attach = end_attach,
     .is_on = is_on,
+    .seeding = seeding,
     .seed = seed,
     .find = find,
     .bytes = bytes,

@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 #define ML_LIVE_API_NAME "memledger_live_v1"
-#define ML_LIVE_API_VERSION 1
+#define ML_LIVE_API_VERSION 2
 #define ML_LIVE_ALL_PHASES (-1)
 
 enum ml_live_recording {
@@ -30,8 +30,12 @@ struct ml_live_api {
     uint32_t struct_bytes;
 
     /* The table. */
-    int (*switch_on)(void); /* 1: it is on */
+    int (*switch_on)(int attached); /* 1: it is on; attached: until end_attach */
+    /* The table goes off, and PyTorch's hooks away, unless the program needs them. Precondition:
+     * the caller has Python's lock, if there is one. */
+    void (*end_attach)(void);
     int (*is_on)(void);
+    void (*seeding)(int on); /* around the listing of existing blocks and their seeds */
     int (*seed)(int device, uint64_t address, uint64_t bytes); /* 1: it was new */
     int (*find)(uint64_t address, uint64_t *ret_bytes, int *ret_device, int *ret_phase);
     uint64_t (*bytes)(int device, int phase);
@@ -53,7 +57,7 @@ struct ml_live_api {
     int (*patch_torch)(void); /* 1: PyTorch is loaded, and its hooks are in place */
     int (*patch_mxnet)(void); /* the same for MXNet, in a process that is recorded late */
     int (*recording)(void);   /* enum ml_live_recording */
-    int (*join)(const char *session_dir);
+    int (*join)(const char *session_dir); /* precondition: the table is on */
     int (*leave)(void);        /* asks the collector to finish */
     void (*after_leave)(void); /* after the collector has finished */
 };

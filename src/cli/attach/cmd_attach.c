@@ -28,10 +28,12 @@
 #include "process_operand.h"
 #include "recorded_session.h"
 #include "say.h"
+#include "session_place.h"
 #include "verbs.h"
 
 #define LOOK_MS 50
 #define FINISH_MS 30000
+#define ANSWER_NS UINT64_C(30000000000)
 
 struct attach_opts {
     const char *output;
@@ -39,6 +41,7 @@ struct attach_opts {
     bool quiet;
     bool heap;
     uint64_t for_ns; /* 0: until Ctrl-C or detach */
+    uint64_t timeout_ns;
 };
 
 static const struct ml_option options[] = {
@@ -68,6 +71,12 @@ static const struct ml_option options[] = {
      .offset = offsetof(struct attach_opts, for_ns),
      .value_name = "TIME",
      .help = "stop recording after TIME, such as 30s"},
+    {.name = "timeout",
+     .type = ML_OPT_DURATION,
+     .no_env = true,
+     .offset = offsetof(struct attach_opts, timeout_ns),
+     .value_name = "TIME",
+     .help = "give up if the process has not answered after TIME; default 30s"},
 };
 
 struct answer {
@@ -116,6 +125,20 @@ static int inject_in_child(pid_t pid, const struct ml_injection *what, int32_t *
     *err = answer.err;
     *ret_value = answer.value;
     return answer.err.code;
+}
+
+/* Waits for an earlier attach that was given up, but that the process has not finished. */
+static int inject_after_earlier(pid_t pid, const struct ml_injection *what, int32_t *ret_value,
+                                struct ml_error *err)
+{
+    uint64_t end_ns = ml_clock_ns(CLOCK_MONOTONIC) + what->patience_ns;
+    int r = inject_in_child(pid, what, ret_value, err);
+
+    while (!r && *ret_value == -EALREADY && ml_clock_ns(CLOCK_MONOTONIC) < end_ns) {
+        poll(NULL, 0, LOOK_MS);
+        r = inject_in_child(pid, what, ret_value, err);
+    }
+    return r;
 }
 
 /* ---- The collector ----------------------------------------------------------- */
@@ -186,10 +209,24 @@ static void wait_for_collector(const struct recording *r)
         poll(NULL, 0, 5);
 }
 
+/* The process may join later: it then finds that the session is gone. */
+static void abandon(const struct recording *r)
+{
+    kill(r->collector, SIGKILL);
+    for (int waited = 0; waited < FINISH_MS && !kill(r->collector, 0); waited += 5)
+        poll(NULL, 0, 5);
+    ml_session_place_remove(r->session);
+    unlink(r->trace);
+}
+
 static int explain(pid_t pid, int32_t value, struct ml_error *err)
 {
     switch (-value) {
     case EBUSY: return ml_error_set(err, value, "process %d is already being recorded", (int)pid);
+    case EALREADY:
+        return ml_error_set(err, value,
+                            "process %d has not answered an earlier attach yet; try again later",
+                            (int)pid);
     case EPERM: return ml_error_set(err, value, "process %d is in a seccomp sandbox", (int)pid);
     case ENOSPC:
         return ml_error_set(err, value, "process %d has been recorded too often; restart it",
@@ -246,7 +283,7 @@ static int begin(pid_t pid, const struct attach_opts *opts, struct recording *r,
                  struct ml_error *err)
 {
     char argument[1024], command[64] = "";
-    struct ml_injection what = {r->library, ML_ATTACH_NAME, argument};
+    struct ml_injection what = {r->library, ML_ATTACH_NAME, argument, opts->timeout_ns};
     int32_t value;
     char *slash;
     int result = choose_recorder(pid, opts, r, err);
@@ -270,16 +307,12 @@ static int begin(pid_t pid, const struct attach_opts *opts, struct recording *r,
         *slash = '\0';
     snprintf(argument, sizeof(argument), "%.200s\n%.300s\n%.300s\n%.200s", r->session, r->library,
              r->package, r->trace);
-    result = inject_in_child(pid, &what, &value, err);
+    result = inject_after_earlier(pid, &what, &value, err);
     if (!result && value < 0)
         result = explain(pid, value, err);
     r->nameless = !result && value > 0;
-    if (result) {
-        kill(r->collector, SIGTERM);
-        wait_for_collector(r);
-        kill(r->collector, SIGKILL);
-        unlink(r->trace);
-    }
+    if (result)
+        abandon(r);
     return result;
 }
 
@@ -298,7 +331,7 @@ static void wait_for_end(pid_t pid, const struct attach_opts *opts, const struct
 
 static int end(pid_t pid, const char *library, struct ml_error *err)
 {
-    struct ml_injection what = {library, ML_DETACH_NAME, ""};
+    struct ml_injection what = {library, ML_DETACH_NAME, "", ANSWER_NS};
     int32_t value;
     int r = inject_in_child(pid, &what, &value, err);
 
@@ -341,7 +374,7 @@ static int attach(pid_t pid, const struct attach_opts *opts)
 
 static int cmd_attach(int argc, char **argv)
 {
-    struct attach_opts opts = {.output = ML_OUTPUT_DEFAULT};
+    struct attach_opts opts = {.output = ML_OUTPUT_DEFAULT, .timeout_ns = ANSWER_NS};
     pid_t pid;
     int r = ml_process_operand(&ml_verb_attach, &opts, argc, argv, &pid);
 

@@ -1,0 +1,89 @@
+#!/usr/bin/env python3
+# test_torch_attach.py: memledger attach to a program with PyTorch: tensors that exist already, and
+# those of later recordings of the same process.
+#
+# SPDX-License-Identifier: Apache-2.0
+import os
+import subprocess
+
+import harness
+from attaching import begin, end
+from harness import check, contains, equal
+from torch_support import PYTHON, need_torch
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+
+
+class Program:
+    """holds_tensors.py, without memledger."""
+
+    def __init__(self, *args):
+        need_torch()
+        self.process = subprocess.Popen(
+            [PYTHON, f"{HERE}/holds_tensors.py", *args], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+            text=True, env=os.environ | {"PYTHONPATH": os.environ["TEST_PACKAGE"]})
+        self.ask("nothing")
+
+    def ask(self, *requests):
+        """@return what it says to the last one"""
+        for request in requests:
+            print(request, file=self.process.stdin, flush=True)
+            said = harness.read_line(self.process)
+        return int(said)
+
+    def record(self, *requests):
+        """@return the bytes of the host's blocks in the recording: at its end, and allocated"""
+        attached = begin(self.process.pid)
+        self.ask(*requests)
+        end(attached)
+        summary = harness.report("summary", "t.mled")
+        return summary["live_bytes"], summary["allocated_bytes"]
+
+    def end(self):
+        self.process.stdin.close()
+        equal(self.process.wait(harness.PATIENCE_S), 0, "exit code of the program")
+
+
+def test_again():
+    """Each recording begins with the tensors of its time, whatever happened between two."""
+    p = Program()
+    p.ask("hold a 1000", "hold b 2000")
+    equal(p.record("hold c 100", "drop a"), (8400, 12400), "the first recording")
+    p.ask("drop b", "hold d 5000")
+    equal(p.record("hold e 10", "drop c"), (20040, 20440), "the second recording")
+    p.ask("drop d", "drop e")
+    equal(p.record("hold f 20"), (80, 80), "the third recording")
+    p.end()
+
+
+def test_program_that_counts():
+    """memledger.live() of the program is right during a recording and after it."""
+    for before in ("count", "nothing"):
+        p = Program()
+        p.ask("hold a 1000", before)
+        p.record("hold b 100", "count")
+        equal(p.ask("hold c 10", "drop a", "count"), 440, "after the recording")
+        equal(p.record("hold d 1"), (444, 444), "another recording")
+        equal(p.ask("drop b"), 44, "after it")
+        p.end()
+
+
+def test_given_up():
+    """The command gives up while the program begins the recording: later ones are not refused."""
+    p = Program("memledger._lightning")
+    p.ask("hold a 1000")
+    done = harness.plain(harness.MEMLEDGER, "attach", "--timeout", "2s", "-o", "given-up.mled",
+                         p.process.pid)
+    check(done.returncode == 1 and "has not answered within 2 s" in done.stderr, done)
+    check(os.path.exists("waits") and not os.path.exists("given-up.mled"), os.listdir())
+    done = harness.plain(harness.MEMLEDGER, "attach", "--timeout", "1s", p.process.pid)
+    contains(done.stderr, "has not answered an earlier attach", "message")
+    with open("go", "w"):
+        pass
+    equal(p.ask("hold b 10"), 0, "answer of the program")
+    equal(p.record("hold c 1"), (4044, 4044), "the next recording")
+    p.end()
+
+
+if __name__ == "__main__":
+    harness.main(globals())
