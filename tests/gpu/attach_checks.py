@@ -78,16 +78,20 @@ def differences(recorded, theirs):
 
 
 def wait_for_equal(lab, trace, said, moment):
-    """The recorder writes a few events to the file within a second."""
+    """The recorder writes a few events to the file within a second. Every step has the same total,
+    so equal totals alone may be those of an earlier step."""
     end = time.monotonic() + EQUAL_S
     wanted = said["allocated"]
-    while (found := live_bytes(lab, trace)) != wanted and time.monotonic() < end:
-        time.sleep(0.05)
     theirs = {(address, size) for address, size in said["blocks"]}
-    recorded = recorded_blocks(lab, trace)
-    assert found == wanted and recorded.keys() == theirs, (
-        f"{moment}: live bytes {found}, torch.cuda.memory_allocated() {wanted}; "
-        + differences(recorded, theirs))
+    while True:
+        found, recorded = live_bytes(lab, trace), recorded_blocks(lab, trace)
+        if found == wanted and recorded.keys() == theirs:
+            return
+        if time.monotonic() > end:
+            break
+        time.sleep(0.05)
+    raise AssertionError(f"{moment}: live bytes {found}, torch.cuda.memory_allocated() {wanted}; "
+                         + differences(recorded, theirs))
 
 
 def attach_once(lab, training, trace, number):
