@@ -52,17 +52,26 @@ class Training:
         return self.process.wait(PATIENCE_S)
 
 
+def ask(lab, *words):
+    """The answer of a command; None: the trace has no events yet."""
+    done = execute([lab.memledger, *words])
+    if done.returncode == 1 and "no memory was recorded" in done.stderr:
+        return None
+    assert done.returncode == 0, f"{words}: exit code {done.returncode}: {done.stderr}"
+    return json.loads(done.stdout)
+
+
 def live_bytes(lab, trace):
-    state = json.loads(execute([lab.memledger, "live", "--once", "--json", trace]).stdout)
+    state = ask(lab, "live", "--once", "--json", trace)
     return {d["device"]: d["bytes"] for d in state["devices"]}.get(DEVICE)
 
 
 def recorded_blocks(lab, trace):
     """Address and size of each block that is live at the end of the trace, with its name."""
-    blocks = json.loads(execute([lab.memledger, "blocks", "--at", "end", "--device", DEVICE,
-                                 "--top", "100000", "--json", trace]).stdout)["list"]
+    blocks = ask(lab, "blocks", "--at", "end", "--device", DEVICE, "--top", "100000", "--json",
+                 trace) or {"list": []}
     return {(int(b["address"], 16), b["bytes"]): f"{b['category']} {b['module']} {b['label']}"
-            for b in blocks}
+            for b in blocks["list"]}
 
 
 def differences(recorded, theirs):
