@@ -164,7 +164,7 @@ static void stop(struct target *t)
 /* @return whether the process that injects was not killed */
 static bool inject(const struct target *t, int die_after)
 {
-    const struct ml_injection what = {"libc.so.6", "atoi", "42"};
+    const struct ml_injection what = {"libc.so.6", "atoi", "42", .patience_ns = 10000000000};
     int status;
     pid_t child;
 

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "breakdown_keys.h"
+#include "defs.h"
 
 enum field { SCOPE, STACK, LABEL, CATEGORY, SPACE, THREAD };
 
@@ -55,8 +56,26 @@ void ml_block_groups_release(struct ml_block_groups *groups)
     ml_recreated_modules_release(&groups->alike);
     ml_intern_release(&groups->seen);
     ml_intern_release(&groups->keys);
+    ml_map_release(&groups->lines);
     ml_vec_release(&groups->of_seen);
     *groups = (struct ml_block_groups){0};
+}
+
+/* The calls in one line of C have one frame each: the first stands for all.
+ * @number  from 1
+ * @return  its number, or -ENOMEM */
+static int64_t first_of_line(struct ml_block_groups *groups, int64_t number)
+{
+    const struct ml_frame *frame;
+    uint64_t place, first;
+
+    frame = ml_trace_frame(groups->replay->trace, (uint32_t)(number - 1));
+    place = (uint64_t)frame->file << 32 | frame->line;
+    if (frame->kind == ML_FRAME_PYTHON)
+        return number;
+    if (ml_map_get(&groups->lines, place, &first))
+        return (int64_t)first;
+    return ml_map_put(&groups->lines, place, (uint64_t)number) < 0 ? -ENOMEM : number;
 }
 
 static int64_t find_group(struct ml_block_groups *groups, const struct ml_block *block)
@@ -66,6 +85,8 @@ static int64_t find_group(struct ml_block_groups *groups, const struct ml_block 
     for (size_t i = 0; i < groups->by_count; i++) {
         int64_t number = ml_key_of(groups->by[i], groups->replay, &groups->modules, block);
 
+        if (groups->by[i] == ML_KEY_LINE && number > 0)
+            number = first_of_line(groups, number);
         if (number < 0)
             return -ENOMEM;
         keys[i] = groups->by[i] == ML_KEY_MODULE

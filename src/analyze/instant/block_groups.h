@@ -12,6 +12,7 @@
 #include "recreated_modules.h"
 #include "breakdown.h"
 #include "intern.h"
+#include "map.h"
 #include "modules.h"
 
 enum { ML_BLOCK_FIELDS = 6 }; /* scope, stack, label, category, space, thread */
@@ -26,6 +27,7 @@ struct ml_block_groups {
     struct ml_intern seen;            /* values of the fields -> number in of_seen */
     ML_VEC(uint32_t) of_seen;         /* groups */
     struct ml_intern keys;            /* the keys' numbers -> group */
+    struct ml_map lines;              /* file and line -> the first frame there, from 1 */
     uint32_t last_fields[ML_BLOCK_FIELDS];
     uint32_t last; /* group + 1 of last_fields; 0: none yet */
 };

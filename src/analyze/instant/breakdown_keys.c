@@ -110,17 +110,52 @@ static bool is_installed(const char *file)
     return false;
 }
 
+/* Whether the frame is code of the distribution or of a compiler's library, as the functions are
+ * that a template of C++ was instantiated from. */
+static bool is_of_system(const struct ml_trace *trace, const struct ml_frame *frame)
+{
+    static const char *const sources[] = {"/usr/include/", "/usr/lib/", "/usr/src/", "/rustc/"};
+    static const char *const libraries[] = {"/lib", "/usr/lib"};
+    const char *file = ml_trace_string(trace, frame->file, NULL);
+    const char *path =
+        frame->library < 0
+            ? ""
+            : ml_trace_string(trace, ml_trace_library(trace, (uint32_t)frame->library)->path, NULL);
+
+    for (size_t i = 0; i < ML_ARRAY_SIZE(sources); i++)
+        if (strncmp(file, sources[i], strlen(sources[i])) == 0)
+            return true;
+    for (size_t i = 0; i < ML_ARRAY_SIZE(libraries); i++)
+        if (strncmp(path, libraries[i], strlen(libraries[i])) == 0)
+            return true;
+    return false;
+}
+
+static bool is_own(const struct ml_trace *trace, const struct ml_frame *frame)
+{
+    if (frame->kind == ML_FRAME_PYTHON)
+        return !is_installed(ml_trace_string(trace, frame->file, NULL));
+    return frame->line != 0 && !is_of_system(trace, frame);
+}
+
 int64_t ml_own_line(const struct ml_trace *trace, uint32_t stack)
 {
+    int64_t native = 0;
+    bool has_python = false;
+
     for (; stack != 0; stack = ml_trace_stack(trace, stack)->caller) {
         uint32_t number = ml_trace_stack(trace, stack)->frame;
         const struct ml_frame *frame = ml_trace_frame(trace, number);
+        bool is_python = frame->kind == ML_FRAME_PYTHON;
 
-        if (frame->kind == ML_FRAME_PYTHON &&
-            !is_installed(ml_trace_string(trace, frame->file, NULL)))
+        has_python |= is_python;
+        if (!(is_python || native == 0) || !is_own(trace, frame))
+            continue;
+        if (is_python)
             return 1 + (int64_t)number;
+        native = 1 + (int64_t)number;
     }
-    return 0;
+    return has_python ? 0 : native; /* in Python, native frames are the interpreter's */
 }
 
 int64_t ml_key_of(enum ml_key key, const struct ml_replay *replay, struct ml_modules *modules,

@@ -28,7 +28,8 @@ const char *ml_stack_key_text(const struct ml_trace *trace, uint32_t number, siz
  * @return 0 or -ENOMEM */
 int ml_breakdown_tell_stacks_apart(const struct ml_trace *trace, struct ml_breakdown *breakdown);
 
-/* The innermost frame of the program's own Python code, numbered from 1; 0: there is none. */
+/* The innermost frame of the program's own code that has a line, numbered from 1; 0: there is none.
+ * In a stack with Python frames only these count. */
 int64_t ml_own_line(const struct ml_trace *trace, uint32_t stack);
 
 /* "model/gpt.py:12 forward", "" for 0. @return NULL: out of memory */

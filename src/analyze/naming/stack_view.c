@@ -64,7 +64,8 @@ enum ml_stackless ml_stackless_why(const struct ml_trace *trace, bool from_libc)
     const char *asked = ml_trace_setting(trace, "stacks");
 
     if (from_libc)
-        return ML_STACKLESS_LIBC;
+        return asked && (!strcmp(asked, "native") || !strcmp(asked, "all")) ? ML_STACKLESS_NO_DEBUG
+                                                                            : ML_STACKLESS_LIBC;
     return asked && (!strcmp(asked, "python") || !strcmp(asked, "all")) ? ML_STACKLESS_OTHER
                                                                         : ML_STACKLESS_NOT_ASKED;
 }

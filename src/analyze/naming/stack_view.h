@@ -37,7 +37,8 @@ void ml_stack_view_release(struct ml_stack_view *view);
 /* Why blocks have no stack. */
 enum ml_stackless {
     ML_STACKLESS_NOT_ASKED, /* the recording was made without Python stacks */
-    ML_STACKLESS_LIBC,      /* blocks of malloc and mmap have no Python stack */
+    ML_STACKLESS_LIBC,      /* blocks of malloc and mmap were recorded without stacks */
+    ML_STACKLESS_NO_DEBUG,  /* they have native stacks, but no frame has a line */
     ML_STACKLESS_OTHER,     /* they are not PyTorch's or MXNet's */
 };
 

@@ -168,6 +168,9 @@ const char *ml_stackless_text(enum ml_stackless why)
     switch (why) {
     case ML_STACKLESS_LIBC:
         return "record malloc with --heap --stacks native, or --stacks python for Python lines";
+    case ML_STACKLESS_NO_DEBUG:
+        return "compile the program with -g, or install its debug symbols and run memledger "
+               "symbolize";
     case ML_STACKLESS_OTHER: return "--stacks records those of PyTorch and MXNet only";
     case ML_STACKLESS_NOT_ASKED: break;
     }

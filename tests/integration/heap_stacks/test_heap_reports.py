@@ -52,6 +52,26 @@ def kept_of():
     return {name: sum(size for n, size in left if n == name) for name, _ in order}
 
 
+def test_lines_of_the_program():
+    """Not those of the standard library that its containers allocate in; each line once."""
+    source = os.path.abspath("fills.cc")
+    with open(source, "w", encoding="utf-8") as out:
+        out.write("#include <map>\n#include <vector>\n"
+                  "static std::map<int, std::vector<long>> kept;\n"
+                  "int main()\n{\n    for (int i = 0; i < 100; i++)\n"
+                  "        kept[i].resize(1000);\n}\n")
+    subprocess.run(["c++", "-O1", "-g", "-o", "fills", source], check=True)
+    done = harness.run(os.path.abspath("fills"), options=OPTIONS)
+    lines = by_name(report("table", done.trace, "--by", "line")["groups"], "line")
+    own = [name for name in lines if name and "fills.cc:" in name]
+    equal(len(own), 1, "rows of the one line that allocates", lines)
+    contains(own[0], "fills.cc:7 main", "the line")
+    equal(lines[own[0]]["blocks"], 200, "nodes and vectors", lines)
+    subprocess.run(["strip", "fills"], check=True)
+    done = harness.run(os.path.abspath("fills"), options=OPTIONS)
+    contains(plain(MEMLEDGER, "table", "--by", "line", done.trace).stdout, "with -g", "the hint")
+
+
 def test_five_figures():
     groups = by_name(report("table", trace(), "--of", "calls", "--by", "function")["groups"])
     left = kept_of()
