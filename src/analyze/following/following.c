@@ -246,7 +246,6 @@ static int begin(struct ml_following *f, struct ml_error *err)
     if (r < 0 || failed)
         return ml_error_set(err, -ENOMEM, "%s: out of memory", f->path);
     note_definitions(f);
-    ml_net_reader_init(&f->nets);
     ml_net_reader_poll(&f->nets, f->trace);
     return read_on(f, err);
 }
@@ -320,8 +319,10 @@ int ml_following_open(const char *path, struct ml_following **ret, struct ml_err
     struct ml_following *f = calloc(1, sizeof(*f));
     int r;
 
-    if (f)
+    if (f) {
+        ml_net_reader_init(&f->nets);
         f->path = strdup(path);
+    }
     if (!f || !f->path) {
         ml_following_free(f);
         return ml_error_set(err, -ENOMEM, "%s: out of memory", path);
