@@ -48,8 +48,6 @@ static void on_sample(void *ctx, const struct ml_event *event)
     struct ml_following_sample *sample;
     uint32_t process;
 
-    if (bits & ML_SAMPLE_ADDRESSES)
-        return;
     sample = sample_of(f, (uint32_t)event->args[0]);
     if (!sample)
         return;
@@ -59,8 +57,21 @@ static void on_sample(void *ctx, const struct ml_event *event)
         sample->free = (struct ml_seen){true, event->args[3]};
     if (bits & ML_SAMPLE_TOTAL)
         sample->total = (struct ml_seen){true, event->args[4]};
-    if (ml_sample_about(event, &process))
-        set_use(f, sample->string, process, event->args[5]);
+    if (bits & ML_SAMPLE_SHARE || !ml_sample_about(event, &process))
+        return;
+    sample->by_process = true;
+    set_use(f, sample->string, process, event->args[5]);
+}
+
+/* The process has ended, and its memory is gone. */
+static void forget_uses(struct ml_following *f, uint32_t process)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < f->uses.len; i++)
+        if (f->uses.items[i].process != process)
+            f->uses.items[kept++] = f->uses.items[i];
+    f->uses.len = kept;
 }
 
 static void on_mark(void *ctx, const struct ml_event *event)
@@ -68,6 +79,8 @@ static void on_mark(void *ctx, const struct ml_event *event)
     struct ml_following *f = ctx;
     enum ml_step_turn turn = ml_step_track_mark(&f->steps, event);
 
+    if (event->kind == ML_PROCESS_END)
+        forget_uses(f, (uint32_t)event->args[0]);
     if (turn == ML_STEP_GOES_ON || turn == ML_STEP_EVALUATES)
         return;
     if (turn != ML_STEP_RESTARTS && f->step_begin_ns > 0) {
