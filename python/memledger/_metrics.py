@@ -9,6 +9,7 @@ import atexit
 import json
 import os
 import select
+import socket
 import subprocess
 import threading
 import time
@@ -47,19 +48,22 @@ class _Follower:
         self.trace = trace
         self.owner = os.getpid()
         self.unread = b""
-        self.process = subprocess.Popen(
-            [find_command(), "live", "--on-request", "--", trace], stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, bufsize=0, env=environment(),
-            start_new_session=True)  # Ctrl-C is for the program
+        # No pipe: if the program has the default action for SIGPIPE, a dead follower would kill it.
+        self.requests, its_input = socket.socketpair()
+        with its_input:
+            self.process = subprocess.Popen(
+                [find_command(), "live", "--on-request", "--", trace], stdin=its_input,
+                stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, bufsize=0, env=environment(),
+                start_new_session=True)  # Ctrl-C is for the program
 
     def ask(self):
         """The state as a dict; None if it cannot be had."""
         try:
-            self.process.stdin.write(b"\n")
+            self.requests.send(b"\n", socket.MSG_NOSIGNAL)
             line = self._read_line(time.monotonic() + _ANSWER_S)
-        except OSError:
+            return json.loads(line) if line else None
+        except (OSError, ValueError):
             return None
-        return json.loads(line) if line else None
 
     def _read_line(self, until):
         out = self.process.stdout.fileno()
@@ -75,7 +79,7 @@ class _Follower:
         return line
 
     def close(self):
-        self.process.stdin.close()
+        self.requests.close()
         self.process.stdout.close()
         if self.owner == os.getpid():
             self.process.kill()

@@ -9,6 +9,7 @@
 
 SPDX-License-Identifier: Apache-2.0
 """
+import contextlib
 import gc
 import json
 import os
@@ -77,14 +78,26 @@ class _Recorded:
         if folder:
             os.makedirs(folder, exist_ok=True)
         self.kept = bool(folder)
-        name = re.sub(r"[^\w.-]+", "_", item.nodeid)[-150:]
-        handle, self.path = tempfile.mkstemp(prefix=name + ".", suffix=".mled", dir=folder)
+        self._start(folder)
+
+    def _start(self, folder):
+        """Leaves neither a recording nor a file behind if anything is wrong."""
+        name = re.sub(r"[^\w.-]+", "_", self.item.nodeid)[-150:]
+        handle, path = tempfile.mkstemp(prefix=name + ".", suffix=".mled", dir=folder)
         os.close(handle)
-        self.path = memledger.start(self.path, force=True) or ""
-        if not self.path:
-            raise pytest.UsageError("pytest --memledger records each test itself; start it "
-                                    "without memledger run")
-        self.before = {device: self._live(device) for _, device in self.leak_limits}
+        self.path = None
+        try:
+            self.path = self.memledger.start(path, force=True)
+            if not self.path:
+                raise pytest.UsageError("pytest --memledger records each test itself; start it "
+                                        "without memledger run")
+            self.before = {device: self._live(device) for _, device in self.leak_limits}
+        except BaseException:
+            if self.path:
+                self.memledger.stop()
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(path)
+            raise
 
     @staticmethod
     def _limit(mark):

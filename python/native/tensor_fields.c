@@ -9,8 +9,8 @@
  */
 #include "tensor_fields.h"
 
+#include <fcntl.h>
 #include <string.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
 #include "interned.h"
@@ -138,13 +138,18 @@ static size_t find_offset(const struct sample *samples, size_t n)
     return 0;
 }
 
-/* Whether there is such a word, for an address that may be none: the kernel reads it. */
+/* Whether there is such a word, for an address that may be none: the kernel reads it, by calls that
+ * no sandbox forbids to a program that imports modules. */
 static bool has_word(uintptr_t address, uintptr_t wanted)
 {
+    int fd = open("/proc/self/mem", O_RDONLY | O_CLOEXEC);
     uintptr_t word = 0;
-    struct iovec to = {&word, sizeof(word)}, from = {(void *)address, sizeof(word)};
+    bool has = fd >= 0 && pread(fd, &word, sizeof(word), (off_t)address) == sizeof(word) &&
+               word == wanted;
 
-    return process_vm_readv(getpid(), &to, 1, &from, 1, 0) == sizeof(word) && word == wanted;
+    if (fd >= 0)
+        close(fd);
+    return has;
 }
 
 static bool storage_is_as_known(const struct sample *s)

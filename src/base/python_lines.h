@@ -19,6 +19,12 @@ enum ml_python_lines {
     ML_PYTHON_LOCATIONS,  /* from 3.11 on */
 };
 
+/* Wraps around where a damaged table leads too far. */
+static inline int32_t ml_line_add(int32_t line, int32_t difference)
+{
+    return (int32_t)((uint32_t)line + (uint32_t)difference);
+}
+
 /* 3.9: pairs of bytes: the distance in the code to the next line, and the difference of lines. */
 static inline int32_t ml_line_in_lnotab(const uint8_t *table, size_t size, int32_t line,
                                         int32_t instruction)
@@ -29,7 +35,7 @@ static inline int32_t ml_line_in_lnotab(const uint8_t *table, size_t size, int32
         at += table[i];
         if (at > instruction)
             break;
-        line += (int8_t)table[i + 1];
+        line = ml_line_add(line, (int8_t)table[i + 1]);
     }
     return line;
 }
@@ -43,7 +49,7 @@ static inline int32_t ml_line_in_linetable(const uint8_t *table, size_t size, in
     for (size_t i = 0; i + 1 < size; i += 2) {
         bool has_line = (int8_t)table[i + 1] != INT8_MIN;
         if (has_line)
-            line += (int8_t)table[i + 1];
+            line = ml_line_add(line, (int8_t)table[i + 1]);
         end += table[i];
         if (end > instruction)
             return has_line ? line : 0;
@@ -92,7 +98,7 @@ static inline int32_t ml_line_in_locations(const uint8_t *table, size_t size, in
         unsigned form = *p >> 3 & 15;
         reached += 2 * ((*p & 7) + 1);
         p++;
-        line += ml_line_difference(form, p, end);
+        line = ml_line_add(line, ml_line_difference(form, p, end));
         if (reached > instruction)
             return form == ML_LINE_FORM_NONE ? 0 : line;
         while (p < end && !(*p & 128))

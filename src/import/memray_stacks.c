@@ -103,7 +103,7 @@ static uint32_t line_of(const struct ml_memray_stacks *s, const struct ml_memray
 {
     bool locations = s->file->python >= 0x030b0000, words = s->file->python >= 0x030a0000;
 
-    if (offset < 0 || offset > INT32_MAX / 2 || code->table_len == 0)
+    if (offset < 0 || offset > INT32_MAX / 4 || code->table_len == 0)
         return 0;
     return ml_python_line(locations ? ML_PYTHON_LOCATIONS
                           : words   ? ML_PYTHON_LINETABLE

@@ -36,7 +36,7 @@ struct job {
     uint64_t functions[ML_TARGET_FUNCTIONS];
     uint64_t library, function, argument; /* addresses of the texts */
     int32_t value;
-    _Atomic uint32_t done; /* 1: value is valid, 2: cannot load, 3: no such function */
+    _Atomic uint32_t done; /* 1: value is valid, 2: cannot load, 3: no such function, 4: called off */
     char error[256];       /* what dlerror said */
     uint64_t way_back;     /* stack pointer of the borrowed thread for its last call */
     uint64_t thread;       /* that pthread_create has made */
@@ -45,6 +45,7 @@ struct job {
 };
 
 #define JOB_AT(field) offsetof(struct job, field)
+#define CALLED_OFF 4
 
 /* Position-independent code, copied into the process. The first part is for the borrowed thread,
  * with a job as its argument: it starts another thread, keeps errno, and goes back to its own work
@@ -81,6 +82,8 @@ __asm__(".pushsection .rodata\n"
         "    call *32(%rbx)\n" /* pthread_self */
         "    movq %rax, %rdi\n"
         "    call *40(%rbx)\n" /* pthread_detach */
+        "    cmpl $0, 92(%rbx)\n"
+        "    jne 2f\n" /* called off */
         "    movq 64(%rbx), %rdi\n"
         "    movl $2, %esi\n" /* RTLD_NOW */
         "    call *0(%rbx)\n" /* dlopen */
@@ -228,8 +231,10 @@ static int save_thread(struct injecting *in, struct ml_unwinder *u, const char *
 }
 
 /* Threads whose calls have returned go on. */
-static void let_go(struct injecting *in)
+static void let_go(void *context)
 {
+    struct injecting *in = context;
+
     for (unsigned i = 0; i < in->held_count;) {
         if (ml_traced_let_go(in->held[i]))
             in->held[i] = in->held[--in->held_count];
@@ -352,15 +357,38 @@ static int make_memory(struct injecting *in, const struct ml_injection *what)
     return r;
 }
 
+/* One of the held threads may stop with a lock that pthread_create needs. */
 static int create_thread(struct injecting *in)
 {
     int32_t created;
-    int r = ml_traced_run(&in->thread, in->code, in->job, in->stack + STACK_BYTES,
-                          in->code + (uint64_t)(ml_inject_back - ml_inject_stub), CALL_MS);
+    int r;
+
+    in->thread.meanwhile = let_go;
+    in->thread.context = in;
+    r = ml_traced_run(&in->thread, in->code, in->job, in->stack + STACK_BYTES,
+                      in->code + (uint64_t)(ml_inject_back - ml_inject_stub), CALL_MS);
 
     if (!r && !ml_traced_read(in->pid, in->job + JOB_AT(created), &created, sizeof(created)))
         r = -EFAULT;
     return r ? r : -created;
+}
+
+/* The new thread, should there be one later, does nothing. */
+static void call_off(struct injecting *in)
+{
+    const uint32_t done = CALLED_OFF;
+
+    if (in->job)
+        (void)ml_traced_write(in->pid, in->job + JOB_AT(done), &done, sizeof(done));
+}
+
+static int explain_start(struct injecting *in, int r, struct ml_error *err)
+{
+    if (r == -ETIMEDOUT)
+        return ml_error_set(err, r, "process %d has not started a thread within 5 s; try again",
+                            (int)in->pid);
+    return ml_error_set(err, r, "cannot start a thread in process %d: %s; it goes on unchanged",
+                        (int)in->pid, strerror(-r));
 }
 
 /* Precondition: a thread is stopped and saved. It goes on afterwards in any case. */
@@ -370,17 +398,16 @@ static int start_job(struct injecting *in, const struct ml_injection *what, stru
 
     if (!r)
         r = create_thread(in);
-    if (r != -ETIMEDOUT)
+    if (r == -ETIMEDOUT) /* the thread still uses the memory */
+        call_off(in);
+    else
         unmap(in, in->stack, STACK_BYTES);
     if (r && r != -ETIMEDOUT) {
         unmap(in, in->job, sizeof(struct job));
         unmap(in, in->code, CODE_BYTES);
     }
     ml_traced_detach(&in->thread);
-    if (r)
-        return ml_error_set(err, r, "cannot start a thread in process %d: %s; it goes on unchanged",
-                            (int)in->pid, strerror(-r));
-    return 0;
+    return r ? explain_start(in, r, err) : 0;
 }
 
 /* ---- Its end -------------------------------------------------------------- */

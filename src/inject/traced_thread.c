@@ -22,6 +22,7 @@
 
 #define STOP_MS 1000
 #define STEP_MS 5000
+#define NS_PER_MS UINT64_C(1000000)
 #define EVENT_STOP (SIGTRAP | PTRACE_EVENT_STOP << 8)
 #define CALL_STOP (SIGTRAP | 0x80)
 
@@ -40,7 +41,7 @@ int ml_traced_seize(struct ml_traced_thread *t, pid_t pid, pid_t tid)
 /* Waits for the next stop. @return 0 with *ret_status; -ESRCH: it has ended; -ETIMEDOUT */
 static int wait_for_stop(struct ml_traced_thread *t, unsigned timeout_ms, int *ret_status)
 {
-    uint64_t end_ns = ml_clock_ns(CLOCK_MONOTONIC) + timeout_ms * UINT64_C(1000000);
+    uint64_t end_ns = ml_clock_ns(CLOCK_MONOTONIC) + timeout_ms * NS_PER_MS;
 
     for (unsigned looks = 0;; looks++) {
         pid_t got = waitpid(t->tid, ret_status, __WALL | WNOHANG);
@@ -52,10 +53,13 @@ static int wait_for_stop(struct ml_traced_thread *t, unsigned timeout_ms, int *r
         }
         if (ml_clock_ns(CLOCK_MONOTONIC) > end_ns)
             return -ETIMEDOUT;
-        if (looks > 100)
-            poll(NULL, 0, 1);
-        else
+        if (looks <= 100) {
             usleep(20);
+            continue;
+        }
+        if (t->meanwhile)
+            t->meanwhile(t->context);
+        poll(NULL, 0, 1);
     }
 }
 
@@ -82,7 +86,7 @@ static void repeat_interrupted(struct ml_traced_thread *t)
     trace(PTRACE_SETREGS, t, 0, (uintptr_t)&regs);
 }
 
-/* Signals that stop us before the interruption does are delivered as they are. */
+/* Signals that stop it before the interruption does are delivered as they are. */
 int ml_traced_stop(struct ml_traced_thread *t)
 {
     int status, r = trace(PTRACE_INTERRUPT, t, 0, 0);
@@ -97,7 +101,8 @@ int ml_traced_stop(struct ml_traced_thread *t)
         }
         if (status >> 16 == PTRACE_EVENT_STOP)
             return -EAGAIN; /* group-stop: SIGSTOP, Ctrl-Z; it stays stopped when it is detached */
-        r = trace(PTRACE_CONT, t, 0, (uintptr_t)WSTOPSIG(status));
+        r = trace(PTRACE_CONT, t, 0,
+                  status >> 8 == CALL_STOP ? 0 : (uintptr_t)WSTOPSIG(status));
     }
     t->ended = r == -ESRCH;
     return r;
@@ -243,12 +248,32 @@ int ml_traced_syscall(struct ml_traced_thread *t, uint64_t at, const uint64_t nu
     return r ? r : rest(t);
 }
 
-/* Takes a thread back that does not return from a call. */
-static int interrupt_call(struct ml_traced_thread *t)
+/* Leaves a thread in a call that takes too long, where it can be let go. */
+static int give_up_call(struct ml_traced_thread *t, bool is_stopped)
 {
-    int r = ml_traced_stop(t);
+    int r = is_stopped ? 0 : ml_traced_stop(t);
 
+    t->saved = false;
     return r && r != -EAGAIN ? r : -ETIMEDOUT;
+}
+
+/* Runs on to the entry of rt_sigreturn before `end`; -ETIMEDOUT as for ml_traced_run. */
+static int run_to_end(struct ml_traced_thread *t, uint64_t end, unsigned timeout_ms,
+                      struct user_regs_struct *ret)
+{
+    uint64_t end_ns = ml_clock_ns(CLOCK_MONOTONIC) + timeout_ms * NS_PER_MS, now_ns;
+    int r = 0;
+
+    while (!r && (now_ns = ml_clock_ns(CLOCK_MONOTONIC)) < end_ns) {
+        r = run_to_call(t, (unsigned)((end_ns - now_ns) / NS_PER_MS));
+        if (r == -ETIMEDOUT)
+            return give_up_call(t, false);
+        if (!r)
+            r = ml_traced_registers(t, ret);
+        if (!r && ret->rip == end && ret->orig_rax == SYS_rt_sigreturn)
+            return 0;
+    }
+    return r ? r : give_up_call(t, true);
 }
 
 int ml_traced_run(struct ml_traced_thread *t, uint64_t code, uint64_t argument, uint64_t stack_top,
@@ -260,15 +285,8 @@ int ml_traced_run(struct ml_traced_thread *t, uint64_t code, uint64_t argument, 
     regs.rbp = 0;
     regs.rdi = argument;
     r = trace(PTRACE_SETREGS, t, 0, (uintptr_t)&regs);
-    while (!r) {
-        r = run_to_call(t, timeout_ms);
-        if (r == -ETIMEDOUT)
-            return interrupt_call(t);
-        if (!r)
-            r = ml_traced_registers(t, &regs);
-        if (!r && regs.rip == end && regs.orig_rax == SYS_rt_sigreturn)
-            break;
-    }
+    if (!r)
+        r = run_to_end(t, end, timeout_ms, &regs);
     regs.orig_rax = UINT64_MAX; /* it is not made */
     if (!r)
         r = trace(PTRACE_SETREGS, t, 0, (uintptr_t)&regs);

@@ -25,6 +25,9 @@ struct ml_traced_thread {
     bool saved; /* there is something to restore */
     uint64_t signals;
     uint64_t way_back; /* a stack pointer from which it finds back; see way_back.h */
+    /* Called every millisecond while a call of the thread takes longer; NULL: nothing. */
+    void (*meanwhile)(void *context);
+    void *context;
     struct user_regs_struct regs;
     size_t xstate_bytes;
     alignas(64) unsigned char xstate[ML_XSTATE_BYTES];
@@ -56,8 +59,9 @@ int ml_traced_syscall(struct ml_traced_thread *t, uint64_t at, const uint64_t nu
 
 /* Runs code with an argument on that stack, up to its call of rt_sigreturn, which is not made; the
  * code must repeat that call if it returns. `end` is the address behind the instruction.
- * Precondition: saved. @return 0; -ETIMEDOUT: it did not get there within the time, and the thread
- * is stopped inside it; another negative errno */
+ * Precondition: saved. @return 0; -ETIMEDOUT: it did not get there within the time. The thread may
+ * hold a lock there, so it is not restored: when it is let go, it finishes the code and makes that
+ * call, which does. Another negative errno */
 int ml_traced_run(struct ml_traced_thread *t, uint64_t code, uint64_t argument, uint64_t stack_top,
                   uint64_t end, unsigned timeout_ms);
 

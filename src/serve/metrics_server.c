@@ -25,16 +25,25 @@ struct ml_metrics_server {
     bool loopback;
 };
 
-static bool begins_with(const char *text, const char *begin)
+/* "127.0.0.1:9469" or "localhost": any name could lead here, such as 127.0.0.1.example.com. */
+static bool is_loopback(const char *host)
 {
-    return text && strncmp(text, begin, strlen(begin)) == 0;
+    char name[sizeof("localhost") + 8];
+    size_t len = host ? strcspn(host, ":") : 0;
+    struct in_addr address;
+
+    if (!len || len >= sizeof(name))
+        return false;
+    memcpy(name, host, len);
+    name[len] = '\0';
+    return strcmp(name, "localhost") == 0 || (inet_pton(AF_INET, name, &address) == 1 &&
+                                              ntohl(address.s_addr) >> 24 == IN_LOOPBACKNET);
 }
 
 static bool is_for_us(const struct ml_metrics_server *s, struct MHD_Connection *connection)
 {
-    const char *host = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "Host");
-
-    return !s->loopback || begins_with(host, "127.") || begins_with(host, "localhost");
+    return !s->loopback || is_loopback(MHD_lookup_connection_value(connection, MHD_HEADER_KIND,
+                                                                   MHD_HTTP_HEADER_HOST));
 }
 
 static enum MHD_Result send_text(const struct ml_metrics_server *s,
@@ -109,7 +118,7 @@ struct ml_metrics_server *ml_metrics_server_start(const char *listen, ml_metrics
     }
     s->text = text;
     s->ctx = ctx;
-    s->loopback = ntohl(address.sin_addr.s_addr) >> 24 == 127;
+    s->loopback = ntohl(address.sin_addr.s_addr) >> 24 == IN_LOOPBACKNET;
     errno = 0;
     s->daemon =
         MHD_start_daemon(MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_AUTO, 0, NULL, NULL, on_request,

@@ -115,6 +115,11 @@ def test_to_the_end():
     check(allocations in (4000000, 3999999), f"{allocations} allocations")
     contains(plain(MEMLEDGER, "summary", "t.mled").stdout, "the window begins at", "summary")
     contains(result.err, "the last of them in", "the closing note")
+    checked = plain(MEMLEDGER, "check", "--max-peak", "1TB", "t.mled")
+    equal(checked.returncode, 1, "exit code of a check", checked.stdout)
+    contains(checked.stdout, "dropped events", "a check")
+    checked = plain(MEMLEDGER, "check", "--max-leaks", "1TB", "t.mled")
+    equal(checked.returncode, 0, "exit code of a check for leaks", checked.stdout)
 
 
 def test_a_time():

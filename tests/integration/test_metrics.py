@@ -110,7 +110,9 @@ def test_server():
     kind, text = get(address)
     contains(kind, "application/openmetrics-text", "the type")
     equal(sample(text, "memledger_live_bytes", device="cpu"), 614400, "bytes of the device")
-    for wrong, headers in (address + "x", {}), (address, {"Host": "evil.example"}):
+    get(address, Host=f"localhost:{port}")
+    hosts = ("evil.example", "127.evil.example", "127.0.0.1.evil.example", "localhost.evil.example")
+    for wrong, headers in (address + "x", {}), *((address, {"Host": host}) for host in hosts):
         try:
             get(wrong, **headers)
             check(False, f"{wrong} {headers} was answered")

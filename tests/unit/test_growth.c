@@ -12,19 +12,22 @@
 #define HOUR 3600
 
 /* One sample of a process, in seconds and megabytes. @return whether that is growth */
-static bool feed(struct ml_growth *g, uint64_t s, uint64_t device, uint64_t process, uint64_t mb)
+static bool feed_bits(struct ml_growth *g, uint64_t s, uint64_t device, uint64_t bits, uint64_t mb)
 {
     struct ml_event e = {.kind = ML_SAMPLE,
                          .time_ns = s * 1000000000,
-                         .args = {device,
-                                  ML_SAMPLE_BY_PROCESS | (process + 1) << ML_SAMPLE_PROCESS_SHIFT,
-                                  0, 0, 0, mb * 1000000}};
+                         .args = {device, ML_SAMPLE_BY_PROCESS | bits, 0, 0, 0, mb * 1000000}};
     bool grown;
 
     ml_growth_sample(g, &e);
     grown = g->grown;
     g->grown = false;
     return grown;
+}
+
+static bool feed(struct ml_growth *g, uint64_t s, uint64_t device, uint64_t process, uint64_t mb)
+{
+    return feed_bits(g, s, device, (process + 1) << ML_SAMPLE_PROCESS_SHIFT, mb);
 }
 
 static struct ml_growth tenth_in_an_hour(void)
@@ -79,11 +82,30 @@ static void test_sums(void **state)
     ml_growth_release(&g);
 }
 
+/* A process with a limit on its address space grows as others do; its share of pages that several
+ * processes use is another figure. */
+static void test_kinds_of_samples(void **state)
+{
+    struct ml_growth g = tenth_in_an_hour();
+    const uint64_t process = UINT64_C(1) << ML_SAMPLE_PROCESS_SHIFT;
+    unsigned noticed = 0;
+
+    (void)state;
+    for (uint64_t s = 0; s < 3 * HOUR; s += 10) {
+        noticed += feed_bits(&g, s, 1, process | ML_SAMPLE_ADDRESSES, 1000 + s);
+        noticed += feed_bits(&g, s, 2, process | ML_SAMPLE_SHARE, 1000 + s);
+    }
+    assert_in_range(noticed, 1, 2);
+    assert_int_equal(g.devices.len, 1);
+    ml_growth_release(&g);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_steady_growth),
         cmocka_unit_test(test_slow_growth),
+        cmocka_unit_test(test_kinds_of_samples),
         cmocka_unit_test(test_sums),
     };
 

@@ -1,7 +1,9 @@
 /* test_inject.c: loading a library into another process, and being killed with SIGKILL after any of
- * the steps: the process goes on with its work.
+ * the steps, or waiting in vain for the process: it goes on with its work.
  *
- * ptrace is wrapped, to count its calls and to die after one of them.
+ * ptrace is wrapped, to count its calls and to die after one of them. So is the search for the
+ * functions of the process, which is a fork of the test: it calls a function of the test instead of
+ * pthread_create.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -12,8 +14,10 @@
 
 #include <cmocka.h>
 
+#include <dirent.h>
 #include <errno.h>
 #include <poll.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -21,11 +25,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "inject.h"
+#include "target_symbols.h"
 
 #define STEPS_MAX 500
 #define PATIENCE_MS 60000
@@ -37,6 +43,10 @@ struct shared {
     int die_after;        /* 0: never */
     atomic_int turns;     /* of the work */
     atomic_int different; /* results */
+    atomic_int creating;  /* threads that are in slow_create */
+    atomic_int created;   /* threads that have left it */
+    atomic_int release;   /* they may leave it */
+    bool is_slow;         /* whether slow_create is called */
     int32_t value;        /* of the injected call */
     struct ml_error err;
 };
@@ -53,6 +63,36 @@ long __wrap_ptrace(int request, pid_t pid, void *addr, void *data)
     if (atomic_fetch_add(&shared->calls, 1) + 1 == shared->die_after)
         raise(SIGKILL);
     errno = saved;
+    return r;
+}
+
+/* In the process: needs a lock of the program, and waits. */
+static pthread_mutex_t program_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static int slow_create(pthread_t *thread, const pthread_attr_t *attr, void *(*function)(void *),
+                       void *arg)
+{
+    int r;
+
+    shared->creating++;
+    pthread_mutex_lock(&program_lock);
+    while (!shared->release)
+        poll(NULL, 0, 1);
+    r = pthread_create(thread, attr, function, arg);
+    pthread_mutex_unlock(&program_lock);
+    shared->created++;
+    return r;
+}
+
+int __real_ml_target_symbols_find(pid_t pid, struct ml_target_symbols *ret, struct ml_error *err);
+int __wrap_ml_target_symbols_find(pid_t pid, struct ml_target_symbols *ret, struct ml_error *err);
+
+int __wrap_ml_target_symbols_find(pid_t pid, struct ml_target_symbols *ret, struct ml_error *err)
+{
+    int r = __real_ml_target_symbols_find(pid, ret, err);
+
+    if (!r && shared->is_slow)
+        ret->at[ML_TARGET_PTHREAD_CREATE] = (uint64_t)(uintptr_t)slow_create;
     return r;
 }
 
@@ -97,24 +137,56 @@ static void compute(int in, int out)
     }
 }
 
+struct streams {
+    int in, out;
+};
+
+static void *echo_thread(void *arg)
+{
+    const struct streams *s = arg;
+
+    echo(s->in, s->out);
+    return NULL;
+}
+
+/* Its first thread is in a call that cannot be interrupted until a borrowed thread wants the lock
+ * that it has; another thread answers. */
+static void block(int in, int out)
+{
+    struct streams streams = {in, out};
+    pthread_t thread;
+
+    pthread_mutex_lock(&program_lock);
+    if (pthread_create(&thread, NULL, echo_thread, &streams))
+        _exit(4);
+    if (vfork() == 0) {
+        while (!shared->creating)
+            poll(NULL, 0, 1);
+        _exit(0);
+    }
+    pthread_mutex_unlock(&program_lock);
+    pthread_join(thread, NULL);
+}
+
 struct target {
     pid_t pid;
     int in, out; /* of the test's side */
     bool computes;
 };
 
-static struct target start(bool computes)
+static struct target start(void (*program)(int, int))
 {
-    struct target t = {.computes = computes};
+    struct target t = {.computes = program == compute};
     int to[2], from[2];
 
     assert_int_equal(pipe(to), 0);
     assert_int_equal(pipe(from), 0);
     t.pid = fork();
     if (t.pid == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL); /* a failing test leaves nothing behind */
         close(to[1]);
         close(from[0]);
-        (computes ? compute : echo)(to[0], from[1]);
+        program(to[0], from[1]);
     }
     close(to[0]);
     close(from[1]);
@@ -162,14 +234,17 @@ static void stop(struct target *t)
 /* ---- Tests ------------------------------------------------------------------------- */
 
 /* @return whether the process that injects was not killed */
-static bool inject(const struct target *t, int die_after)
+static bool inject_call(const struct target *t, const char *function, const char *argument,
+                        int die_after)
 {
-    const struct ml_injection what = {"libc.so.6", "atoi", "42", .patience_ns = 10000000000};
+    const struct ml_injection what = {"libc.so.6", function, argument,
+                                      .patience_ns = 10000000000};
     int status;
     pid_t child;
 
     shared->calls = 0;
     shared->value = 0;
+    shared->err = (struct ml_error){0};
     shared->die_after = die_after;
     child = fork();
     if (child == 0)
@@ -180,9 +255,14 @@ static bool inject(const struct target *t, int die_after)
     return WIFEXITED(status);
 }
 
-static void killed_after_any_step(bool computes)
+static bool inject(const struct target *t, int die_after)
 {
-    struct target t = start(computes);
+    return inject_call(t, "atoi", "42", die_after);
+}
+
+static void killed_after_any_step(void (*program)(int, int))
+{
+    struct target t = start(program);
     char when[64];
     int killed = 0;
 
@@ -204,13 +284,88 @@ static void killed_after_any_step(bool computes)
 static void a_waiting_program_goes_on(void **state)
 {
     (void)state;
-    killed_after_any_step(false);
+    killed_after_any_step(echo);
 }
 
 static void a_computing_program_goes_on(void **state)
 {
     (void)state;
-    killed_after_any_step(true);
+    killed_after_any_step(compute);
+}
+
+static int threads_of(pid_t pid)
+{
+    char path[64];
+    struct dirent *entry;
+    DIR *tasks;
+    int n = 0;
+
+    snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
+    tasks = opendir(path);
+    while (tasks && (entry = readdir(tasks)))
+        n += entry->d_name[0] != '.';
+    if (tasks)
+        closedir(tasks);
+    return n;
+}
+
+static bool wait_until_created(pid_t pid)
+{
+    for (int waited = 0; waited < PATIENCE_MS; waited++) {
+        if (shared->created && threads_of(pid) == 1)
+            return true;
+        poll(NULL, 0, 1);
+    }
+    return false;
+}
+
+static void be_slow(bool release)
+{
+    shared->is_slow = true;
+    shared->release = release;
+    shared->creating = shared->created = 0;
+}
+
+/* The borrowed thread has a lock of the program when the time is over: it must leave its call by
+ * itself. The thread that it makes then has nothing to do. */
+static void a_slow_call_is_finished(void **state)
+{
+    char path[] = "/tmp/memledger-inject-XXXXXX";
+    int fd = mkstemp(path);
+    struct target t;
+
+    (void)state;
+    assert_true(fd >= 0);
+    close(fd);
+    be_slow(false);
+    t = start(echo);
+    assert_true(inject_call(&t, "remove", path, 0));
+    assert_int_equal(shared->err.code, -ETIMEDOUT);
+    assert_int_equal(shared->creating, 1);
+    shared->release = true;
+    assert_true(wait_until_created(t.pid));
+    assert_works(&t, "after a slow call");
+    assert_int_equal(access(path, F_OK), 0);
+    stop(&t);
+    unlink(path);
+    shared->is_slow = false;
+}
+
+/* A thread that could not be stopped at once stops later, with a lock that the call needs. */
+static void a_held_thread_goes_on(void **state)
+{
+    struct target t;
+
+    (void)state;
+    be_slow(true);
+    t = start(block);
+    assert_works(&t, "at first");
+    assert_true(inject(&t, 0));
+    assert_string_equal(shared->err.text, "");
+    assert_int_equal(shared->value, 42);
+    assert_works(&t, "after an injection");
+    stop(&t);
+    shared->is_slow = false;
 }
 
 int main(void)
@@ -218,6 +373,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_waiting_program_goes_on),
         cmocka_unit_test(a_computing_program_goes_on),
+        cmocka_unit_test(a_slow_call_is_finished),
+        cmocka_unit_test(a_held_thread_goes_on),
     };
 
     shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);

@@ -15,7 +15,8 @@
 #include "compiler.h"
 #include "python_layout.h"
 
-static uint32_t line(enum ml_python_lines kind, const char *table, size_t size, int32_t instruction)
+static uint32_t line_from(enum ml_python_lines kind, const char *table, size_t size, int32_t first,
+                          int32_t instruction)
 {
     /* On the heap and of the exact size, for sanitizers. */
     uint8_t *copy = malloc(size ? size : 1);
@@ -23,11 +24,12 @@ static uint32_t line(enum ml_python_lines kind, const char *table, size_t size, 
 
     assert_non_null(copy);
     memcpy(copy, table, size);
-    found = ml_python_line(kind, copy, size, 100, instruction);
+    found = ml_python_line(kind, copy, size, first, instruction);
     free(copy);
     return found;
 }
-#define LINE(kind, table, at) line(kind, table, sizeof(table) - 1, at)
+#define LINE_FROM(kind, table, first, at) line_from(kind, table, sizeof(table) - 1, first, at)
+#define LINE(kind, table, at) LINE_FROM(kind, table, 100, at)
 
 static void test_lnotab(void **state)
 {
@@ -70,10 +72,14 @@ static void test_nonsense(void **state)
     static const char *const tables[] = {"\xf0", "\xe8\x7f\x7f\x7f\x7f\x7f\x7f\x7f", "\x7f\x7f",
                                          "\xf0\x40"};
 
+    static const int32_t firsts[] = {100, INT32_MAX, INT32_MIN};
+
     (void)state;
     for (size_t i = 0; i < ML_ARRAY_SIZE(tables); i++) {
         for (int kind = ML_PYTHON_LNOTAB; kind <= ML_PYTHON_LOCATIONS; kind++)
-            line((enum ml_python_lines)kind, tables[i], strlen(tables[i]), 1000);
+            for (size_t f = 0; f < ML_ARRAY_SIZE(firsts); f++)
+                line_from((enum ml_python_lines)kind, tables[i], strlen(tables[i]), firsts[f],
+                          1000);
     }
 }
 

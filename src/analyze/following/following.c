@@ -48,8 +48,6 @@ static void on_sample(void *ctx, const struct ml_event *event)
     struct ml_following_sample *sample;
     uint32_t process;
 
-    if (bits & ML_SAMPLE_ADDRESSES)
-        return;
     sample = sample_of(f, (uint32_t)event->args[0]);
     if (!sample)
         return;
@@ -59,8 +57,21 @@ static void on_sample(void *ctx, const struct ml_event *event)
         sample->free = (struct ml_seen){true, event->args[3]};
     if (bits & ML_SAMPLE_TOTAL)
         sample->total = (struct ml_seen){true, event->args[4]};
-    if (ml_sample_about(event, &process))
-        set_use(f, sample->string, process, event->args[5]);
+    if (bits & ML_SAMPLE_SHARE || !ml_sample_about(event, &process))
+        return;
+    sample->by_process = true;
+    set_use(f, sample->string, process, event->args[5]);
+}
+
+/* The process has ended, and its memory is gone. */
+static void forget_uses(struct ml_following *f, uint32_t process)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < f->uses.len; i++)
+        if (f->uses.items[i].process != process)
+            f->uses.items[kept++] = f->uses.items[i];
+    f->uses.len = kept;
 }
 
 static void on_mark(void *ctx, const struct ml_event *event)
@@ -68,6 +79,8 @@ static void on_mark(void *ctx, const struct ml_event *event)
     struct ml_following *f = ctx;
     enum ml_step_turn turn = ml_step_track_mark(&f->steps, event);
 
+    if (event->kind == ML_PROCESS_END)
+        forget_uses(f, (uint32_t)event->args[0]);
     if (turn == ML_STEP_GOES_ON || turn == ML_STEP_EVALUATES)
         return;
     if (turn != ML_STEP_RESTARTS && f->step_begin_ns > 0) {
@@ -246,7 +259,6 @@ static int begin(struct ml_following *f, struct ml_error *err)
     if (r < 0 || failed)
         return ml_error_set(err, -ENOMEM, "%s: out of memory", f->path);
     note_definitions(f);
-    ml_net_reader_init(&f->nets);
     ml_net_reader_poll(&f->nets, f->trace);
     return read_on(f, err);
 }
@@ -320,8 +332,10 @@ int ml_following_open(const char *path, struct ml_following **ret, struct ml_err
     struct ml_following *f = calloc(1, sizeof(*f));
     int r;
 
-    if (f)
+    if (f) {
+        ml_net_reader_init(&f->nets);
         f->path = strdup(path);
+    }
     if (!f || !f->path) {
         ml_following_free(f);
         return ml_error_set(err, -ENOMEM, "%s: out of memory", path);

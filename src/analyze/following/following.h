@@ -31,6 +31,7 @@
 struct ml_following_sample {
     uint32_t string; /* its name in the trace */
     struct ml_seen used, free, total;
+    bool by_process; /* whether there were samples of processes of the run */
 };
 
 /* What the processes of the run use of it, by the latest samples. */

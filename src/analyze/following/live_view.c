@@ -38,9 +38,10 @@ static void add_samples(const struct ml_following *f, struct ml_live_device *d)
             continue;
         d->used = s->used;
         d->total = s->total;
+        d->ours.known = s->by_process;
         for (size_t k = 0; k < f->uses.len; k++)
             if (f->uses.items[k].string == s->string)
-                d->ours = (struct ml_seen){true, d->ours.bytes + f->uses.items[k].bytes};
+                d->ours.bytes += f->uses.items[k].bytes;
     }
     d->has_unexplained = d->ours.known && strcmp(d->name, ML_HOST_DEVICE) != 0;
     if (d->has_unexplained)

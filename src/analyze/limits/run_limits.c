@@ -96,6 +96,20 @@ static int check_device(const struct ml_trace *trace, const struct ml_summary_de
     return r;
 }
 
+/* Events whose lack hides how much memory was in use. */
+static int check_events(const struct ml_health *health, const struct ml_limits_opts *opts,
+                        struct ml_limits *ret)
+{
+    const struct ml_limit_check lost = {.kind = ML_LIMIT_LOST, .measured = health->lost};
+    const struct ml_limit_check dropped = {.kind = ML_LIMIT_DROPPED,
+                                           .measured = health->window.events};
+    int r = lost.measured ? add(ret, lost) : 0;
+
+    if (r == 0 && dropped.measured && opts->max_peak_bytes != ML_NO_LIMIT)
+        r = add(ret, dropped);
+    return r;
+}
+
 int ml_limits(const struct ml_trace *trace, const struct ml_limits_opts *opts,
               struct ml_limits *ret, struct ml_error *err)
 {
@@ -121,9 +135,8 @@ int ml_limits(const struct ml_trace *trace, const struct ml_limits_opts *opts,
                          "no memory of %s was recorded; memledger summary lists the devices",
                          opts->device);
     ret->health = summary.health;
-    if (r == 0 && summary.health.lost > 0)
-        r = add(ret,
-                (struct ml_limit_check){.kind = ML_LIMIT_LOST, .measured = summary.health.lost});
+    if (r == 0)
+        r = check_events(&summary.health, opts, ret);
     ml_summary_release(&summary);
     return r;
 }

@@ -2,7 +2,8 @@
  * of each device, its growth from step to step, and the bytes never freed.
  *
  * Each device is checked on its own: no machine has a memory of the size of host and GPU together.
- * A recording that lost events cannot show that a limit was kept, and fails the check.
+ * A recording that lost events cannot show that a limit was kept, and fails the check. Neither can
+ * one that dropped its beginning (--keep) show that about the peak.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -23,11 +24,17 @@ struct ml_limits_opts {
     uint64_t max_left_bytes;   /* never freed */
 };
 
-enum ml_limit_kind { ML_LIMIT_PEAK, ML_LIMIT_GROWTH, ML_LIMIT_LEFT, ML_LIMIT_LOST };
+enum ml_limit_kind {
+    ML_LIMIT_PEAK,
+    ML_LIMIT_GROWTH,
+    ML_LIMIT_LEFT,
+    ML_LIMIT_LOST,
+    ML_LIMIT_DROPPED,
+};
 
 struct ml_limit_check {
     enum ml_limit_kind kind;
-    const char *device; /* NULL for ML_LIMIT_LOST, which counts events */
+    const char *device; /* NULL for the last two kinds, which count events */
     uint64_t measured, allowed;
     bool kept;
     uint64_t time_ns; /* of the peak */

@@ -92,7 +92,7 @@ static uint32_t agreed_entries(void)
                : agreed;
 }
 
-/* Two threads may race here; the loser's table stays unused. */
+/* Two threads may do this at once: one of them gives its table back. */
 static struct gap *gap_table(void)
 {
     struct gap *g = __atomic_load_n(&gap, __ATOMIC_ACQUIRE);
@@ -103,9 +103,10 @@ static struct gap *gap_table(void)
     g = ml_recorder_map_wiped(gap_bytes(agreed_entries()));
     if (!g)
         return NULL;
-    if (!__atomic_compare_exchange_n(&gap, &none, g, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
-        return none;
-    return g;
+    if (__atomic_compare_exchange_n(&gap, &none, g, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+        return g;
+    ml_recorder_unmap_wiped(g, gap_bytes(entry_count));
+    return none;
 }
 
 static uint32_t home_of(uint64_t addr, uint32_t space)

@@ -102,17 +102,32 @@ static uint32_t label_for_all(int devices)
     return ml_name(text);
 }
 
+/* Its entry, else a free one, else COMMUNICATORS_MAX. Precondition: the lock is held. */
+static unsigned place_for(const void *communicator)
+{
+    unsigned unused = COMMUNICATORS_MAX;
+
+    for (unsigned i = COMMUNICATORS_MAX; i-- > 0;) {
+        if (known.list[i].communicator == communicator)
+            return i;
+        if (!known.list[i].communicator)
+            unused = i;
+    }
+    return unused;
+}
+
 /* One beyond the room of the table is not known later. */
 static void put(const void *communicator, uint32_t label)
 {
+    unsigned i;
+
     if (!communicator || !ml_lock_or_give_up(&known.lock))
         return;
-    for (unsigned i = 0; i < COMMUNICATORS_MAX; i++)
-        if (!known.list[i].communicator || known.list[i].communicator == communicator) {
-            known.list[i].communicator = communicator;
-            known.list[i].label = label;
-            break;
-        }
+    i = place_for(communicator);
+    if (i < COMMUNICATORS_MAX) {
+        known.list[i].communicator = communicator;
+        known.list[i].label = label;
+    }
     ml_unlock(&known.lock);
 }
 

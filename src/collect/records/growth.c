@@ -81,8 +81,7 @@ void ml_growth_sample(struct ml_growth *g, const struct ml_event *sample)
     struct ml_growth_value *value;
     struct ml_growth_device *device;
 
-    if (!(sample->args[1] & ML_SAMPLE_BY_PROCESS) || !process ||
-        sample->args[1] & (ML_SAMPLE_SHARE | ML_SAMPLE_ADDRESSES))
+    if (!(sample->args[1] & ML_SAMPLE_BY_PROCESS) || !process || sample->args[1] & ML_SAMPLE_SHARE)
         return;
     value = value_of(g, sample->args[0], process - 1);
     device = device_of(g, sample->args[0], sample->time_ns);

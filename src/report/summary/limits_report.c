@@ -17,6 +17,7 @@ static const char *const kind_words[] = {
     [ML_LIMIT_GROWTH] = "growth per step",
     [ML_LIMIT_LEFT] = "never freed",
     [ML_LIMIT_LOST] = "lost events",
+    [ML_LIMIT_DROPPED] = "dropped events",
 };
 
 static const char *const kind_keys[] = {
@@ -24,6 +25,7 @@ static const char *const kind_keys[] = {
     [ML_LIMIT_GROWTH] = "growth_bytes_per_step",
     [ML_LIMIT_LEFT] = "never_freed_bytes",
     [ML_LIMIT_LOST] = "lost_events",
+    [ML_LIMIT_DROPPED] = "dropped_events",
 };
 
 /* The command that shows what exceeded the limit. */
@@ -33,7 +35,8 @@ static const char *next_command(enum ml_limit_kind kind)
     case ML_LIMIT_PEAK: return "tree";
     case ML_LIMIT_GROWTH: return "leaks";
     case ML_LIMIT_LEFT: return "leaks --never-freed";
-    case ML_LIMIT_LOST: return "summary";
+    case ML_LIMIT_LOST:
+    case ML_LIMIT_DROPPED: return "summary";
     }
     return "summary";
 }
@@ -44,7 +47,7 @@ static void add_row(struct ml_table *table, const struct ml_limit_check *check,
     ml_table_cell(table, check->kept ? "ok" : "EXCEEDED");
     ml_table_cell(table, kind_words[check->kind]);
     ml_table_cell(table, check->device);
-    if (check->kind == ML_LIMIT_LOST) {
+    if (!check->device) {
         ml_cells_count(table, check->measured);
         ml_cells_count(table, check->allowed);
         return;

@@ -113,6 +113,18 @@ def test_wrong_marks():
     contains(result.stdout + result.stderr, "is not a size", "the error")
 
 
+def test_wrong_device():
+    """A mark that cannot be checked spoils neither the next test nor the folder."""
+    write_tests("import pytest\nimport torch\n\n\n@pytest.mark.limit_leaks('1 MB', device='abacus')\n"
+                "def test_wrong():\n    torch.zeros(1)\n\n\n@pytest.mark.limit_memory('2 MB')\n"
+                "def test_after():\n    torch.zeros(1)\n")
+    result = run_pytest("-rA", "--memledger", "--memledger-dir", "kept")
+    equal(outcomes(result.stdout), {"test_wrong": "FAILED", "test_after": "PASSED"}, "outcomes",
+          result.stdout)
+    contains(result.stdout, "abacus", "the reason")
+    equal(len(os.listdir("kept")), 1, "recordings", os.listdir("kept"))
+
+
 def test_repeated():
     """A passing limit passes every time."""
     write_tests("import pytest\nimport torch\n\n\n@pytest.mark.parametrize('n', range(40))\n"

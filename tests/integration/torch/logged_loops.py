@@ -4,6 +4,7 @@
 # SPDX-License-Identifier: Apache-2.0
 import json
 import os
+import signal
 import sys
 import time
 import warnings
@@ -57,6 +58,19 @@ def forked():
     after = memledger.metrics()
     return {"status": os.waitpid(child, 0)[1], "before": before["memledger/process/live_bytes"],
             "after": after["memledger/process/live_bytes"]}
+
+
+def without_helper():
+    """The process that answers is killed, in a program that a write to a closed pipe ends."""
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+    kept = torch.empty(1 << 20, dtype=torch.uint8)
+    wanted = lambda v: v.get("memledger/process/live_bytes", 0) >= kept.numel()
+    before = settled(wanted)
+    helper = memledger._metrics._follower.process
+    helper.kill()
+    helper.wait()
+    missing = memledger.metrics()
+    return {"before": before, "missing": missing, "after": settled(wanted)}
 
 
 def started():

@@ -49,6 +49,12 @@ def test_forked():
     equal(told["after"], told["before"], "bytes of the parent")
 
 
+def test_without_helper():
+    told = recorded("without_helper")
+    equal(told["missing"], {}, "metrics when the helper has died")
+    equal(sorted(told["after"]), sorted(told["before"]), "metrics of the next helper")
+
+
 def test_started():
     need_torch()
     done = plain(PYTHON, PROGRAM, "started", env=os.environ | {"PYTHONPATH": PACKAGE})

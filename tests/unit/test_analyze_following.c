@@ -1,0 +1,109 @@
+/* test_analyze_following.c: following a trace: what its processes use by the samples, and one that
+ * cannot be opened.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "test_analyze_fixture.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+
+#include "live_view.h"
+
+static void test_missing_file(void **state)
+{
+    struct ml_following *f = NULL;
+    struct ml_error err = {0};
+    int fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+
+    (void)state;
+    assert_true(fd >= 0);
+    assert_int_equal(dup2(fd, STDIN_FILENO), STDIN_FILENO);
+    assert_int_equal(ml_following_open("no such file", &f, &err), -ENOENT);
+    assert_null(f);
+    assert_true(fcntl(STDIN_FILENO, F_GETFD) >= 0); /* it closes nothing that is not its own */
+    close(fd);
+}
+
+static void resident(struct fixture *f, uint64_t process, uint64_t more_bits, uint64_t bytes)
+{
+    const struct ml_event sample = {
+        .kind = ML_SAMPLE,
+        .args = {ml_maker_string(f->maker, "cpu"),
+                 ML_SAMPLE_BY_PROCESS | more_bits | (1 + process) << ML_SAMPLE_PROCESS_SHIFT, 7, 0,
+                 8, bytes}};
+
+    fixture_event(f, sample);
+}
+
+/* What the processes on the host use, by the samples so far. Ends the fixture. */
+static struct ml_live_device followed(struct fixture *f)
+{
+    const struct ml_live_question totals = {.no_rows = true};
+    struct ml_following *following = NULL;
+    struct ml_live_device device;
+    struct ml_live_view view;
+    struct ml_error err = {0};
+    char path[64];
+
+    assert_int_equal(ml_maker_close(f->maker), 0);
+    snprintf(path, sizeof(path), "/proc/self/fd/%d", f->fd);
+    if (ml_following_open(path, &following, &err) < 0)
+        fail_msg("%s", err.text);
+    assert_int_equal(ml_live_view(following, &totals, &view, &err), 0);
+    assert_int_equal(view.devices.len, 1);
+    device = view.devices.items[0];
+    ml_live_view_release(&view);
+    ml_following_free(following);
+    close(f->fd);
+    return device;
+}
+
+static struct fixture two_processes(void)
+{
+    struct fixture f = fixture_begin();
+
+    ml_maker_process(f.maker, 101, 0, ml_maker_string(f.maker, "child"));
+    fixture_alloc(&f, f.block, 0x1000, 10);
+    resident(&f, 0, 0, 300);
+    resident(&f, 1, 0, 500);
+    return f;
+}
+
+static void test_resident(void **state)
+{
+    struct fixture f = two_processes();
+    struct ml_live_device device;
+
+    (void)state;
+    resident(&f, 0, ML_SAMPLE_SHARE, 20);
+    resident(&f, 1, ML_SAMPLE_ADDRESSES, 600); /* it has a limit on its address space */
+    device = followed(&f);
+    assert_true(device.ours.known);
+    assert_int_equal(device.ours.bytes, 900);
+    assert_false(device.used.known);
+}
+
+static void test_ended_process(void **state)
+{
+    struct fixture f = two_processes();
+    struct ml_live_device device;
+
+    (void)state;
+    fixture_event(&f, (struct ml_event){.kind = ML_PROCESS_END, .args = {1, 0}});
+    device = followed(&f);
+    assert_true(device.ours.known);
+    assert_int_equal(device.ours.bytes, 300);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_missing_file),
+        cmocka_unit_test(test_resident),
+        cmocka_unit_test(test_ended_process),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
