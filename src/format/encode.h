@@ -40,6 +40,9 @@ enum ml_event_column {
     ML_COLUMNS_OF_LAYOUT_0 = ML_COL_ALLOC_REFS,
 };
 
+/* Columns of 4 bytes an entry are stored as four planes, the lowest bytes first. */
+extern const uint8_t ml_column_entry_bytes[ML_COLUMNS];
+
 /* The counts, the shift of the addresses, and from layout 1 on the shift of the times. */
 #define ML_COLUMN_HEADER_BYTES (4 * (ML_COLUMNS + 2))
 #define ML_COLUMN_HEADER_BYTES_OF_LAYOUT_0 (4 * (ML_COLUMNS_OF_LAYOUT_0 + 1))
