@@ -11,8 +11,6 @@
 
 #include <string.h>
 
-static const uint8_t entry_bytes[ML_COLUMNS] = {1, 4, 4, 4, 4, 4, 4, 4, 1, 8, 8, 8, 4, 4};
-
 /* @return the bytes up to the end of the last column, 0 if they are more than there are */
 static size_t find_columns(struct ml_decoder *d, const uint8_t *raw, size_t raw_bytes, int columns,
                            size_t header_bytes)
@@ -26,7 +24,7 @@ static size_t find_columns(struct ml_decoder *d, const uint8_t *raw, size_t raw_
         if (count > raw_bytes)
             return 0;
         d->cols[i] = (struct ml_column_reader){raw + used, count, 0};
-        used += (size_t)count * entry_bytes[i];
+        used += (size_t)count * ml_column_entry_bytes[i];
         if (used > raw_bytes)
             return 0;
     }

@@ -6,6 +6,8 @@
 
 #include <string.h>
 
+const uint8_t ml_column_entry_bytes[ML_COLUMNS] = {1, 4, 4, 4, 4, 4, 4, 4, 1, 8, 8, 8, 4, 4};
+
 void ml_encoder_init(struct ml_encoder *e)
 {
     uint32_t time_shift = e->time_shift;

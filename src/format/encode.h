@@ -40,6 +40,9 @@ enum ml_event_column {
     ML_COLUMNS_OF_LAYOUT_0 = ML_COL_ALLOC_REFS,
 };
 
+/* Columns of 4 bytes an entry are stored as four planes, the lowest bytes first. */
+extern const uint8_t ml_column_entry_bytes[ML_COLUMNS];
+
 /* The counts, the shift of the addresses, and from layout 1 on the shift of the times. */
 #define ML_COLUMN_HEADER_BYTES (4 * (ML_COLUMNS + 2))
 #define ML_COLUMN_HEADER_BYTES_OF_LAYOUT_0 (4 * (ML_COLUMNS_OF_LAYOUT_0 + 1))
@@ -115,6 +118,7 @@ struct ml_encoder_run {
     uint32_t addrs;
     uint32_t sizes;
     uint32_t stacks;
+    uint32_t any_stack; /* 0: no event of the run has one */
     uint64_t last_ns;
     uint64_t addr_bits;
 };
@@ -221,7 +225,8 @@ static inline bool ml_encoder_run_fits(const struct ml_encoder_run *r, uint64_t 
 /* An allocation (is_alloc 1) or a free (0). A branch could not be predicted, so there is none:
  * a free writes entries that the next event overwrites. */
 static inline void ml_encoder_run_put(struct ml_encoder_run *r, uint8_t kind, uint64_t time_ns,
-                                      uint64_t addr, uint32_t is_alloc, uint64_t size)
+                                      uint64_t addr, uint32_t is_alloc, uint64_t size,
+                                      uint32_t stack)
 {
     struct ml_encoder *e = r->e;
 
@@ -232,7 +237,8 @@ static inline void ml_encoder_run_put(struct ml_encoder_run *r, uint8_t kind, ui
     e->addr_col[r->addrs++] = addr;
     r->addr_bits |= addr;
     e->size_col[r->sizes] = (uint32_t)size;
-    e->stack_col[r->stacks] = 0;
+    e->stack_col[r->stacks] = stack;
+    r->any_stack |= stack;
     r->sizes += is_alloc;
     r->stacks += is_alloc;
 }
@@ -255,6 +261,7 @@ static inline void ml_encoder_run_end(struct ml_encoder_run *r)
     e->stacks = r->stacks;
     e->last_ns = r->last_ns;
     e->addr_bits = r->addr_bits;
+    e->any_stack |= r->any_stack != 0;
 }
 
 #endif

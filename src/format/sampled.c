@@ -6,6 +6,9 @@
 
 #include <math.h>
 
+/* With its header. */
+#define SMALLEST_BLOCK_BYTES 32
+
 static double chance_of(double size, uint64_t mean)
 {
     return -expm1(-size / (double)mean);
@@ -80,4 +83,20 @@ double ml_sample_count_variance(uint64_t estimate, uint64_t mean)
     double chance = chance_by_estimate(estimate, mean);
 
     return (1 - chance) / (chance * chance);
+}
+
+/* @one  what a sample of a small block adds to the sum */
+static double error_of(double variance, double one)
+{
+    return sqrt((variance > 0 ? variance : 0) + 4 * one * one);
+}
+
+double ml_sample_error(double variance, uint64_t mean)
+{
+    return error_of(variance, (double)mean);
+}
+
+double ml_sample_count_error(double variance, double largest_weight, uint64_t mean)
+{
+    return error_of(variance, fmax(largest_weight, (double)mean / SMALLEST_BLOCK_BYTES));
 }

@@ -10,6 +10,11 @@
  * of (1 - p) times the square of each estimate. Traces contain the estimate; from it and the mean
  * the size follows.
  *
+ * That variance knows only the recorded blocks. Without any it is 0, although three means of bytes
+ * are missed once in 20 runs. Agresti and Coull's remedy for counts is to add four observations:
+ * ml_sample_error adds the variance of four samples, and a sum of bytes is within twice its error in
+ * 95 of 100 runs or more, however few samples there are.
+ *
  * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef ML_SAMPLED_H
@@ -43,5 +48,12 @@ uint64_t ml_sample_count(uint32_t *parts, uint64_t estimate, uint64_t mean);
 /* Its contribution to the variance of a sum of bytes, and of a number of blocks. */
 double ml_sample_variance(uint64_t estimate, uint64_t mean);
 double ml_sample_count_variance(uint64_t estimate, uint64_t mean);
+
+/* The standard error of a sum of bytes, and of a number of blocks, given the sum of the variances
+ * of its samples.
+ * @largest_weight  among all samples. Blocks without a sample are taken to be no smaller than the
+ *                  smallest sampled one, or than malloc's smallest */
+double ml_sample_error(double variance, uint64_t mean);
+double ml_sample_count_error(double variance, double largest_weight, uint64_t mean);
 
 #endif

@@ -338,7 +338,7 @@ static void add_run(struct ml_encoder *e, const struct ml_event *evs, int n)
     for (int i = 0; i < n; i++) {
         assert_true(ml_encoder_run_fits(&run, evs[i].time_ns, evs[i].size));
         ml_encoder_run_put(&run, evs[i].kind, evs[i].time_ns, evs[i].addr, evs[i].kind == ML_ALLOC,
-                           evs[i].size);
+                           evs[i].size, evs[i].stack);
     }
     ml_encoder_run_end(&run);
 }
@@ -369,7 +369,8 @@ static void runs_give_the_same_bytes(void **state)
                                        .space = (uint32_t)round % 5,
                                        .scope = (uint32_t)round % 7,
                                        .addr = any() >> 16,
-                                       .size = is_alloc ? any() % 5000 : 0};
+                                       .size = is_alloc ? any() % 5000 : 0,
+                                       .stack = is_alloc ? (uint32_t)(any() % 3) : 0};
         }
         add_run(&f->encoder, evs, n);
         for (int i = 0; i < n; i++)

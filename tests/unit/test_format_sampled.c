@@ -58,12 +58,42 @@ static void variances_vanish_for_certain_blocks(void **state)
                 0.04);
 }
 
+/* The chance of n points where `expected` are expected. */
+static double poisson(int n, double expected)
+{
+    return exp(n * log(expected) - expected - lgamma(n + 1.0));
+}
+
+/* Small blocks of so many bytes in all, as a multiple of the mean: how likely the truth is within
+ * twice the error of the estimate. */
+static double coverage(double expected)
+{
+    double covered = 0;
+
+    for (int n = 0; n < 1000; n++)
+        if (fabs(n - expected) <= 2 * ml_sample_error(n, 1))
+            covered += poisson(n, expected);
+    return covered;
+}
+
+static void errors_hold_with_few_samples(void **state)
+{
+    (void)state;
+    for (double expected = 0.01; expected < 300; expected *= 1.003)
+        assert_true(coverage(expected) > 0.95);
+    assert_true(fabs(ml_sample_error(400, 1) / 20 - 1) < 0.01); /* no wider where there are many */
+    assert_true(ml_sample_error(-1e-9, 1) == 2);                /* sums of doubles may end below 0 */
+    assert_true(ml_sample_count_error(0, 100, 320) == 200);
+    assert_true(ml_sample_count_error(0, 1, 320) == 20); /* of blocks that were not sampled */
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(estimates_follow_the_chance),
         cmocka_unit_test(sizes_come_back),
         cmocka_unit_test(variances_vanish_for_certain_blocks),
+        cmocka_unit_test(errors_hold_with_few_samples),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -4,10 +4,10 @@
  */
 #include "health.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "sampled.h"
 #include "samples.h"
 
 bool ml_health_no_allocations(const struct ml_replay *replay)
@@ -69,11 +69,6 @@ bool ml_trace_lacks_times(const struct ml_trace *trace)
     return unknown_in(trace) & ML_UNKNOWN_TIMES;
 }
 
-static uint64_t error_of(double variance)
-{
-    return (uint64_t)sqrt(variance > 0 ? variance : 0);
-}
-
 static void fill_part(const struct ml_replay *replay, struct ml_health *ret)
 {
     for (uint32_t i = 0; i < ml_trace_spaces(replay->trace); i++) {
@@ -85,10 +80,14 @@ static void fill_part(const struct ml_replay *replay, struct ml_health *ret)
     if (!ret->sampled_bytes)
         return;
     ret->peak_bytes = replay->bytes.peak_bytes;
-    ret->peak_error = error_of(replay->peak_variance);
-    ret->allocated_error = error_of(replay->allocated_variance);
-    ret->allocations_error = error_of(replay->allocations_variance);
-    ret->left_error = error_of(replay->live_variance);
+    if (replay->largest_weight > 0) {
+        uint64_t mean = ret->sampled_bytes;
+        ret->peak_error = (uint64_t)ml_sample_error(replay->peak_variance, mean);
+        ret->allocated_error = (uint64_t)ml_sample_error(replay->allocated_variance, mean);
+        ret->allocations_error = (uint64_t)ml_sample_count_error(replay->allocations_variance,
+                                                                 replay->largest_weight, mean);
+        ret->left_error = (uint64_t)ml_sample_error(replay->live_variance, mean);
+    }
     for (size_t i = 0; i < replay->spaces.len; i++) {
         const struct ml_replay_space *s = &replay->spaces.items[i];
         ret->allocated_bytes += s->counted ? s->allocated_bytes : 0;
@@ -148,6 +147,7 @@ struct ml_health ml_health_of(const struct ml_replay *replay)
     if (info->being_written && info->read_wall_ns > info->start_wall_ns + info->end_ns)
         health.silent_ns = info->read_wall_ns - info->start_wall_ns - info->end_ns;
     health.heap_recorded = heap && strcmp(heap, "off");
+    health.heap_sampled = heap && !strncmp(heap, "sample", strlen("sample"));
     fill_part(replay, &health);
     fill_gaps(replay->trace, &health);
     fill_import(replay->trace, &health);

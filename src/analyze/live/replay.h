@@ -167,6 +167,7 @@ struct ml_replay {
     double live_variance, peak_variance;
     /* Of the bytes and the number of all allocations there. */
     double allocated_variance, allocations_variance;
+    double largest_weight; /* of a sample; 0: none was read */
     uint64_t peak_event; /* events fed when the peak was reached, with the blocks inside its last */
     uint64_t last_label_event;
     uint8_t unsettled; /* category whose peak must still be updated */

@@ -5,6 +5,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include <math.h>
+
 #include "live_totals.h"
 #include "sampled.h"
 
@@ -20,6 +22,7 @@ uint64_t ml_sampled_made(struct ml_replay *r, struct ml_replay_space *s, uint64_
     if (s->counted) {
         r->allocated_variance += ml_sample_variance(bytes, s->sampled_bytes);
         r->allocations_variance += ml_sample_count_variance(bytes, s->sampled_bytes);
+        r->largest_weight = fmax(r->largest_weight, ml_sample_weight(bytes, s->sampled_bytes));
     }
     return ml_sample_count(&s->allocation_parts, bytes, s->sampled_bytes);
 }

@@ -73,8 +73,12 @@ static void book_allocation(const struct pass *p, struct ml_cost_group *group,
 
     book_bytes(p, group, ML_COST_ALLOCATED, block, birth->bytes);
     group->figures[ML_COST_CALLS] += ml_sample_count(&group->call_parts, birth->bytes, mean);
-    if (mean)
-        group->variances[ML_COST_CALLS] += ml_sample_count_variance(birth->bytes, mean);
+    if (!mean)
+        return;
+    group->variances[ML_COST_CALLS] += ml_sample_count_variance(birth->bytes, mean);
+    group->is_sampled = true;
+    p->ret->sampled_bytes = ml_max_u64(p->ret->sampled_bytes, mean);
+    p->ret->largest_weight = fmax(p->ret->largest_weight, ml_sample_weight(birth->bytes, mean));
 }
 
 static void on_open(void *ctx, const struct ml_block *block)
@@ -178,6 +182,7 @@ static void add_group(struct ml_cost_group *sum, const struct ml_cost_group *gro
         sum->figures[i] += group->figures[i];
         sum->variances[i] += group->variances[i];
     }
+    sum->is_sampled |= group->is_sampled;
     sum->live_blocks += group->live_blocks;
     sum->leaked_blocks += group->leaked_blocks;
     sum->temporary_calls += group->temporary_calls;
@@ -277,9 +282,16 @@ static int list_groups(struct pass *p)
     return r;
 }
 
-double ml_cost_error(const struct ml_cost_group *group, enum ml_cost cost)
+double ml_cost_error(const struct ml_cost_report *report, const struct ml_cost_group *group,
+                     enum ml_cost cost)
 {
-    return sqrt(group->variances[cost]);
+    double variance = group->variances[cost];
+
+    if (!group->is_sampled)
+        return 0;
+    return ml_cost_is_bytes(cost)
+               ? ml_sample_error(variance, report->sampled_bytes)
+               : ml_sample_count_error(variance, report->largest_weight, report->sampled_bytes);
 }
 
 double ml_cost_percent(const struct ml_cost_report *report, const struct ml_cost_group *group)

@@ -43,7 +43,8 @@ struct ml_costs_opts {
 
 struct ml_cost_group {
     uint64_t figures[ML_COSTS]; /* estimates, where spaces are sampled */
-    double variances[ML_COSTS]; /* of these; 0: exact */
+    double variances[ML_COSTS]; /* of the estimates */
+    bool is_sampled;            /* some of it: see ml_cost_error */
     /* Of the numbers, not yet in them: see ml_sample_count. */
     uint32_t call_parts, live_parts, leaked_parts, temporary_parts;
     uint64_t live_blocks, leaked_blocks, temporary_calls;
@@ -66,6 +67,8 @@ struct ml_cost_report {
     struct ml_cost_group left_out; /* not in the total */
     size_t left_out_count;
     struct ml_reach_book reach;
+    uint64_t sampled_bytes; /* between two samples on average, … */
+    double largest_weight;  /* … and the largest weight of one; see sampled.h */
 };
 
 /* Reads the trace to find the instant, for categories if it has modules or phases, and once more.
@@ -80,8 +83,9 @@ void ml_cost_report_release(struct ml_cost_report *report);
 uint64_t ml_cost_lost_bytes(const struct ml_cost_group *group);
 uint64_t ml_cost_lost_blocks(const struct ml_cost_group *group);
 
-/* The standard error of a figure, in its unit; 0: it is exact. */
-double ml_cost_error(const struct ml_cost_group *group, enum ml_cost cost);
+/* The standard error of a figure of one of the report's groups, in its unit; 0: it is exact. */
+double ml_cost_error(const struct ml_cost_report *report, const struct ml_cost_group *group,
+                     enum ml_cost cost);
 
 /* The share of the total of the figure that the groups are ordered by, in percent. */
 double ml_cost_percent(const struct ml_cost_report *report, const struct ml_cost_group *group);

@@ -257,16 +257,20 @@ void ml_source_take(struct ml_stage *stage, struct ml_source *s)
     s->record = NULL;
 }
 
+static bool is_alloc_or_free(unsigned kind)
+{
+    return kind == ML_ALLOC || kind == ML_FREE || kind == ML_REC_ALLOC_STACK;
+}
+
 /* Whether a run can begin with this plain record. The first event
  * of a block, and events that a profile wants, take the slow path. */
 static bool begins_run(const struct ml_stage *stage, const struct ml_source *s)
 {
     const struct ml_encoder *e = stage->writer->encoder;
     const struct ml_target *t = s->target;
-    unsigned kind = s->first & 0xff;
     uint32_t space = s->first >> 8 & 0xff;
 
-    return (kind == ML_ALLOC || kind == ML_FREE) && !s->node_begun && !s->helps &&
+    return is_alloc_or_free(s->first & 0xff) && !s->node_begun && !s->helps &&
            !s->place.stack && space < ML_SPACE_WIDE && space < t->spaces.len &&
            t->spaces.items[space].id && !t->spaces.items[space].sampled && e->events &&
            e->events < ML_BLOCK_MAX_EVENTS && !(t->profile && ml_profile_active(t->profile));
@@ -291,18 +295,21 @@ uint32_t ml_source_take_plain(struct ml_stage *stage, struct ml_source *source, 
     uint64_t end = ml_min_u64(s.end, s.tail + s.mask / 8);
 
     ml_encoder_run_begin(&run, e, s.thread, s.target->spaces.items[space].id - 1, s.place.scope);
-    while (run.events < ML_BLOCK_MAX_EVENTS && s.tail + 3 <= end) {
+    while (run.events < ML_BLOCK_MAX_EVENTS && s.tail + 4 <= end) {
         uint64_t first = ml_ring_word(&s, 0);
         uint64_t stamp = ml_ticks_unwrap(&ticks, first >> ML_TIME_SHIFT);
         uint64_t time_ns = ml_max_u64(ml_ticks_ns(&ticks, stamp), run.last_ns);
-        uint32_t is_alloc = (first & 0xff) == ML_ALLOC;
+        unsigned kind = first & 0xff;
+        uint32_t is_alloc = kind != ML_FREE, has_stack = kind == ML_REC_ALLOC_STACK;
         uint64_t size = ml_ring_word(&s, 2); /* the next record's, after a free: not used */
 
-        if ((first & 0xffff) - (is_alloc ? ML_ALLOC : ML_FREE) != space << 8 || stamp >= limit ||
+        if (!is_alloc_or_free(kind) || (first >> 8 & 0xff) != space || stamp >= limit ||
             !ml_encoder_run_fits(&run, time_ns, is_alloc ? size : 0))
             break;
-        ml_encoder_run_put(&run, (uint8_t)first, time_ns, ml_ring_word(&s, 1), is_alloc, size);
-        s.tail += 2 + is_alloc;
+        ml_encoder_run_put(&run, is_alloc ? ML_ALLOC : ML_FREE, time_ns, ml_ring_word(&s, 1),
+                           is_alloc, size,
+                           has_stack ? ml_source_stack(&s, ml_ring_word(&s, 3)) : 0);
+        s.tail += 2 + is_alloc + has_stack;
     }
     allocs = run.sizes - e->sizes;
     counts[ML_ALLOC] += allocs;

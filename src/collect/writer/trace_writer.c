@@ -47,6 +47,7 @@ void ml_trace_writer_abandon(struct ml_trace_writer *w)
     free(w->job.encoder);
     ml_buf_release(&w->job.defs);
     ZSTD_freeCCtx(w->zstd);
+    ml_event_packer_release(&w->packer);
     ml_buf_release(&w->raw);
     ml_buf_release(&w->def_columns);
     ml_buf_release(&w->packed);
@@ -104,8 +105,10 @@ int ml_trace_writer_open(struct ml_trace_writer *w, const char *path, bool force
     w->encoder = calloc(1, sizeof(*w->encoder));
     w->job.encoder = calloc(1, sizeof(*w->encoder));
     w->zstd = ZSTD_createCCtx();
-    if (!w->encoder || !w->job.encoder || !w->zstd || ml_buf_reserve(&w->raw, ML_EVENTS_RAW_MAX) ||
-        ml_buf_reserve(&w->packed, ML_BLOCK_HEADER_BYTES + ZSTD_compressBound(ML_EVENTS_RAW_MAX))) {
+    if (!w->encoder || !w->job.encoder || !w->zstd || ml_event_packer_init(&w->packer) ||
+        ml_buf_reserve(&w->raw, ML_EVENTS_RAW_MAX) ||
+        ml_buf_reserve(&w->packed,
+                       ML_BLOCK_HEADER_BYTES + ml_event_packer_room(ML_EVENTS_RAW_MAX))) {
         ml_trace_writer_discard(w);
         return ml_error_set(err, -ENOMEM, "not enough memory to write %s; see ulimit -v", path);
     }
@@ -255,8 +258,6 @@ static int make_room(struct ml_trace_writer *w, uint64_t bytes)
 
 static int level_for(const struct ml_trace_writer *w, const struct ml_block_header *h)
 {
-    if (h->type == ML_BLOCK_DEFS)
-        return ZSTD_LEVEL_DEFS;
     return w->saves_bytes && h->last_ns - h->first_ns >= h->events * (uint64_t)SLOW_EVENT_NS
                ? ZSTD_LEVEL_SLOW
                : ZSTD_LEVEL;
@@ -275,6 +276,19 @@ static void publish_net(struct ml_trace_writer *w, const struct ml_index_entry *
     ml_net_publish(&w->nets, w->job.encoder, &key);
 }
 
+/* @return the number of bytes; 0: zstd failed */
+static size_t pack(struct ml_trace_writer *w, const struct ml_block_header *h, const uint8_t *raw,
+                   size_t raw_bytes, uint8_t *out)
+{
+    size_t n;
+
+    if (h->type == ML_BLOCK_EVENTS)
+        return ml_event_packer_pack(&w->packer, level_for(w, h), raw, raw_bytes, out);
+    n = ZSTD_compressCCtx(w->zstd, out, ZSTD_compressBound(raw_bytes), raw, raw_bytes,
+                          ZSTD_LEVEL_DEFS);
+    return ZSTD_isError(n) ? 0 : n;
+}
+
 /* Compresses and writes one block whose type, times and events are set in h.
  * `counts` are those of its events. */
 static int append_block(struct ml_trace_writer *w, struct ml_block_header *h,
@@ -286,12 +300,11 @@ static int append_block(struct ml_trace_writer *w, struct ml_block_header *h,
     int r;
 
     ml_buf_clear(&w->packed);
-    if (ml_buf_reserve(&w->packed, ML_BLOCK_HEADER_BYTES + ZSTD_compressBound(raw_bytes)))
+    if (ml_buf_reserve(&w->packed, ML_BLOCK_HEADER_BYTES + ml_event_packer_room(raw_bytes)))
         return -ENOMEM;
     stored = w->packed.data + ML_BLOCK_HEADER_BYTES;
-    n = ZSTD_compressCCtx(w->zstd, stored, w->packed.cap - ML_BLOCK_HEADER_BYTES, raw, raw_bytes,
-                          level_for(w, h));
-    if (ZSTD_isError(n))
+    n = pack(w, h, raw, raw_bytes, stored);
+    if (!n)
         return -EIO;
     h->codec = ML_CODEC_ZSTD;
     if (h->type == ML_BLOCK_DEFS && raw_bytes / n > DEFS_RATIO_MAX) {

@@ -18,6 +18,7 @@
 #include "dict.h"
 #include "encode.h"
 #include "error.h"
+#include "event_packer.h"
 #include "index.h"
 #include "net_publisher.h"
 #include "vec.h"
@@ -67,7 +68,8 @@ struct ml_trace_writer {
     struct ml_net_publisher nets;
     uint32_t sequence;
     bool saves_bytes; /* see ml_trace_writer_save_bytes */
-    struct ZSTD_CCtx_s *zstd;
+    struct ZSTD_CCtx_s *zstd; /* for other blocks than events */
+    struct ml_event_packer packer;
     struct ml_buf raw;
     struct ml_buf def_columns;
     struct ml_buf packed;

@@ -25,7 +25,7 @@ const char *ml_cost_phrase(enum ml_cost cost)
 
 static bool is_estimated(const struct ml_cost_report *c)
 {
-    return ml_cost_error(&c->total, ML_COST_CALLS) > 0;
+    return c->total.is_sampled;
 }
 
 static int put_totals(const struct ml_cost_report *c, const struct ml_style *style,
@@ -62,10 +62,12 @@ int ml_costs_heading(const struct ml_cost_report *report, const char *file,
 }
 
 /* The standard error of a figure, in percent of it. */
-static double error_percent(const struct ml_cost_group *group, enum ml_cost cost)
+static double error_percent(const struct ml_cost_report *c, const struct ml_cost_group *group,
+                            enum ml_cost cost)
 {
-    return group->figures[cost] ? 100 * ml_cost_error(group, cost) / (double)group->figures[cost]
-                                : 0;
+    uint64_t figure = group->figures[cost];
+
+    return figure ? 100 * ml_cost_error(c, group, cost) / (double)figure : 0;
 }
 
 static void figures(struct ml_table *t, const struct ml_style *style,
@@ -78,8 +80,8 @@ static void figures(struct ml_table *t, const struct ml_style *style,
             ml_cells_count(t, group->figures[i]);
     ml_cells_percent(t, ml_cost_percent(c, group));
     if (is_estimated(c))
-        ml_table_cellf(t, "± %.*g %%", ml_error_digits(error_percent(group, c->of)),
-                       error_percent(group, c->of));
+        ml_table_cellf(t, "± %.*g %%", ml_error_digits(error_percent(c, group, c->of)),
+                       error_percent(c, group, c->of));
 }
 
 static void rest_row(struct ml_table *t, const struct ml_cost_report *c,
@@ -144,18 +146,21 @@ static const char *const keys[] = {
 };
 
 /* Only of estimates. */
-static void errors_json(struct ml_json *json, const struct ml_cost_group *group)
+static void errors_json(struct ml_json *json, const struct ml_cost_report *c,
+                        const struct ml_cost_group *group)
 {
-    if (!ml_cost_error(group, ML_COST_CALLS) && !ml_cost_error(group, ML_COST_LIVE))
+    if (!group->is_sampled)
         return;
     ml_json_key(json, "standard_error");
     ml_json_begin_object(json);
     for (int i = 0; i < ML_COSTS; i++)
-        ml_json_kv_u64(json, keys[i], (uint64_t)ml_cost_error(group, (enum ml_cost)i));
+        if (i != ML_COST_TEMPORARY || c->limit.by_time) /* otherwise it is not known */
+            ml_json_kv_u64(json, keys[i], (uint64_t)ml_cost_error(c, group, (enum ml_cost)i));
     ml_json_end_object(json);
 }
 
-static void figures_json(struct ml_json *json, const struct ml_cost_group *group)
+static void figures_json(struct ml_json *json, const struct ml_cost_report *c,
+                         const struct ml_cost_group *group)
 {
     ml_json_kv_u64(json, keys[ML_COST_LIVE], group->figures[ML_COST_LIVE]);
     ml_json_kv_u64(json, "peak_blocks", group->live_blocks);
@@ -165,7 +170,7 @@ static void figures_json(struct ml_json *json, const struct ml_cost_group *group
     ml_json_kv_u64(json, keys[ML_COST_CALLS], group->figures[ML_COST_CALLS]);
     ml_json_kv_u64(json, keys[ML_COST_TEMPORARY], group->figures[ML_COST_TEMPORARY]);
     ml_json_kv_u64(json, "temporary_calls", group->temporary_calls);
-    errors_json(json, group);
+    errors_json(json, c, group);
 }
 
 void ml_costs_head_json(const struct ml_cost_report *report, const char *file, struct ml_json *json)
@@ -178,7 +183,7 @@ void ml_costs_head_json(const struct ml_cost_report *report, const char *file, s
                    limit->by_time ? limit->ns : limit->allocations);
     ml_json_key(json, "total");
     ml_json_begin_object(json);
-    figures_json(json, &report->total);
+    figures_json(json, report, &report->total);
     ml_json_end_object(json);
 }
 
@@ -186,7 +191,7 @@ static void group_json(struct ml_json *json, const struct ml_cost_report *c,
                        const struct ml_cost_group *group)
 {
     ml_json_begin_object(json);
-    figures_json(json, group);
+    figures_json(json, c, group);
     ml_json_kv_double(json, "percent", ml_cost_percent(c, group));
     for (size_t k = 0; k < c->by_count; k++)
         ml_json_kv_cstr(json, ml_key_name(c->by[k]), group->names[k][0] ? group->names[k] : NULL);
@@ -213,7 +218,7 @@ int ml_costs_json(const struct ml_cost_report *report, const char *file, struct 
     ml_json_key(&json, "rest");
     ml_json_begin_object(&json);
     ml_json_kv_u64(&json, "groups", report->rest_count);
-    figures_json(&json, &report->rest);
+    figures_json(&json, report, &report->rest);
     ml_json_end_object(&json);
     ml_json_end_object(&json);
     return ml_json_finish(&json);

@@ -95,6 +95,9 @@ const char *ml_health_empty_words(const struct ml_health *h)
 {
     if (h->cut_short)
         return "no allocation is in the part that was written";
+    if (h->heap_sampled)
+        return "no block of malloc was sampled: the program has allocated little, or nothing "
+               "(--heap records every block)";
     return h->heap_recorded ? "no allocation was recorded, although --heap was given"
                             : "no allocation was recorded; memledger run --heap records malloc";
 }
@@ -171,36 +174,47 @@ static void tell_import(struct writer *w, const struct ml_health *h)
     ml_buf_release(&text);
 }
 
-/* ", never freed 1.2 MiB ± 3 %": nothing if the error is not known. */
-static int put_estimate(struct ml_buf *text, const char *what, const char *figure, uint64_t value,
-                        uint64_t error)
+/* ", never freed 1.2 MiB ± 3 %"; nothing if the error is not known. An error beyond the figure
+ * leaves only a bound, which holds in 19 of 20 runs. */
+static int put_estimate(struct ml_buf *text, const char *what, uint64_t value, uint64_t error,
+                        const char *(*format)(char *, uint64_t, enum ml_unit),
+                        enum ml_unit unit)
 {
     double percent = 100.0 * (double)error / (double)ml_max_u64(value, 1);
+    char figure[32];
 
     if (!value || !error)
         return 0;
-    return ml_buf_printf(text, "%s %s ± %.*g %%", what, figure, ml_error_digits(percent), percent);
+    if (error > value)
+        return ml_buf_printf(text, "%s at most %s", what, format(figure, value + 2 * error, unit));
+    return ml_buf_printf(text, "%s %s ± %.*g %%", what, format(figure, value, unit),
+                         ml_error_digits(percent), percent);
+}
+
+static const char *bytes_text(char *ret, uint64_t bytes, enum ml_unit unit)
+{
+    return ml_format_bytes(ret, (int64_t)bytes, unit);
+}
+
+static const char *count_text(char *ret, uint64_t count, enum ml_unit unit)
+{
+    (void)unit;
+    return ml_format_count(ret, (int64_t)count);
 }
 
 static int put_estimates(struct ml_buf *text, const struct ml_health *h, enum ml_unit unit)
 {
-    char figure[32];
-    int r = put_estimate(text, "; peak", ml_format_bytes(figure, (int64_t)h->peak_bytes, unit),
-                         h->peak_bytes, h->peak_error);
+    int r = put_estimate(text, "; peak", h->peak_bytes, h->peak_error, bytes_text, unit);
 
     if (r == 0)
-        r = put_estimate(text, ", allocated",
-                         ml_format_bytes(figure, (int64_t)h->allocated_bytes, unit),
-                         h->allocated_bytes, h->allocated_error);
+        r = put_estimate(text, ", allocated", h->allocated_bytes, h->allocated_error, bytes_text,
+                         unit);
     if (r == 0)
-        r = put_estimate(text, " in", ml_format_count(figure, (int64_t)h->allocations),
-                         h->allocations, h->allocations_error);
-    if (r == 0 && h->allocations_error)
+        r = put_estimate(text, " in", h->allocations, h->allocations_error, count_text, unit);
+    if (r == 0 && h->allocations && h->allocations_error)
         r = ml_buf_puts(text, " calls");
     if (r == 0)
-        r = put_estimate(text, ", never freed",
-                         ml_format_bytes(figure, (int64_t)h->left_bytes, unit), h->left_bytes,
-                         h->left_error);
+        r = put_estimate(text, ", never freed", h->left_bytes, h->left_error, bytes_text, unit);
     return r;
 }
 

@@ -50,6 +50,8 @@ def test_estimates_are_within_their_error():
         for name in FUNCTIONS:
             for figure in FIGURES:
                 error = found[name]["standard_error"][figure]
+                check(figure == "calls" or error >= 2 * mean, "an error for blocks without a sample",
+                      found[name])
                 off = abs(found[name][figure] - full()[name][figure])
                 if found[name][figure]:
                     check(off <= BOUND * error + 1, f"{figure} of {name}, {mean}",
@@ -124,6 +126,12 @@ def test_reports_say_that_they_estimate():
     event = report("events", result.trace, "--kind", "alloc", "-n", "1")["events"][0]
     check(event["bytes"] >= 512 << 10 and event["requested_bytes"] <= event["bytes"], "event", event)
     check(event["stack"], "a sample has a stack", event)
+
+
+def test_no_samples():
+    result = record("sample:1GiB", "true")
+    contains(plain(harness.MEMLEDGER, "summary", result.trace).stdout,
+             "no block of malloc was sampled", "summary")
 
 
 def test_samples_without_stacks():

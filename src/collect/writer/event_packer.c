@@ -1,0 +1,148 @@
+/* event_packer.c: see event_packer.h.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "event_packer.h"
+
+#include <errno.h>
+
+#define ZSTD_STATIC_LINKING_ONLY /* for ZSTD_c_literalCompressionMode */
+#include <zstd.h>
+
+#include "encode.h"
+
+/* Smaller blocks are one frame: each more takes some 12 bytes. */
+#define SPLIT_EVENTS_MIN 4096
+/* Planes of fewer bytes belong to the one before. */
+#define PLANE_BYTES_MIN 1024
+/* Both ways are tried on one block in so many. */
+#define TRIAL_BLOCKS 8
+/* Huffman codes of literals although there are no matches: zstd's ZSTD_ps_enable. */
+#define LITERALS_CODED 1
+
+_Static_assert(1 + 4 * ML_COLUMNS <= ML_PACKER_PLANES, "a number for each plane");
+
+struct planes {
+    const uint8_t *starts[ML_PACKER_PLANES + 1]; /* and the end of the last */
+    uint8_t numbers[ML_PACKER_PLANES];           /* the same in each block; the header's is 0 */
+    int count;
+};
+
+int ml_event_packer_init(struct ml_event_packer *p)
+{
+    p->matching = ZSTD_createCCtx();
+    p->coding = ZSTD_createCCtx();
+    if (!p->matching || !p->coding)
+        return -ENOMEM;
+    /* If this zstd cannot, the planes are never smaller that way. */
+    (void)ZSTD_CCtx_setParameter(p->coding, ZSTD_c_compressionLevel, ZSTD_minCLevel());
+    (void)ZSTD_CCtx_setParameter(p->coding, ZSTD_c_literalCompressionMode, LITERALS_CODED);
+    return 0;
+}
+
+void ml_event_packer_release(struct ml_event_packer *p)
+{
+    ZSTD_freeCCtx(p->matching);
+    ZSTD_freeCCtx(p->coding);
+    *p = (struct ml_event_packer){0};
+}
+
+size_t ml_event_packer_room(size_t raw_bytes)
+{
+    return ZSTD_compressBound(raw_bytes) + ML_PACKER_PLANES * ZSTD_compressBound(0);
+}
+
+/* Begins a plane, unless it is too short. */
+static void add_plane(struct planes *planes, int number, const uint8_t **at, size_t bytes)
+{
+    if (bytes >= PLANE_BYTES_MIN) {
+        planes->starts[planes->count] = *at;
+        planes->numbers[planes->count++] = (uint8_t)number;
+    }
+    *at += bytes;
+}
+
+static void find_planes(const uint8_t *raw, struct planes *planes)
+{
+    const uint8_t *at = raw + ML_COLUMN_HEADER_BYTES;
+
+    planes->count = 1;
+    planes->starts[0] = raw;
+    planes->numbers[0] = 0;
+    for (int i = 0; i < ML_COLUMNS; i++) {
+        size_t count = ml_load_u32(raw + 4 * i);
+
+        if (ml_column_entry_bytes[i] == 4)
+            for (int k = 0; k < 4; k++)
+                add_plane(planes, 1 + 4 * i + k, &at, count);
+        else
+            add_plane(planes, 1 + 4 * i, &at, count * ml_column_entry_bytes[i]);
+    }
+    planes->starts[planes->count] = at;
+}
+
+/* @return the number of bytes; 0: zstd failed */
+static size_t pack_frame(struct ZSTD_CCtx_s *zstd, const uint8_t *raw, size_t raw_bytes,
+                         uint8_t *out)
+{
+    size_t n = ZSTD_compress2(zstd, out, ZSTD_compressBound(raw_bytes), raw, raw_bytes);
+
+    return ZSTD_isError(n) ? 0 : n;
+}
+
+/* Tries both. */
+static bool is_coding_smaller(struct ml_event_packer *p, const uint8_t *raw, size_t raw_bytes,
+                              uint8_t *out)
+{
+    size_t matched = pack_frame(p->matching, raw, raw_bytes, out);
+
+    /* Planes of zeros, and those that repeat themselves, need no second try. */
+    if (matched < raw_bytes / 32)
+        return false;
+    return pack_frame(p->coding, raw, raw_bytes, out) < matched;
+}
+
+static void choose(struct ml_event_packer *p, const struct planes *planes, uint8_t *out)
+{
+    for (int i = 0; i < planes->count; i++) {
+        size_t bytes = (size_t)(planes->starts[i + 1] - planes->starts[i]);
+
+        p->prefers_coding[planes->numbers[i]] =
+            is_coding_smaller(p, planes->starts[i], bytes, out);
+    }
+}
+
+/* A plane that is coded is a frame by itself, with its own codes. */
+static size_t pack_planes(struct ml_event_packer *p, const struct planes *planes, uint8_t *out)
+{
+    size_t all = 0, n;
+
+    for (int i = 0, next; i < planes->count; i = next) {
+        bool codes = p->prefers_coding[planes->numbers[i]];
+
+        next = i + 1;
+        while (!codes && next < planes->count && !p->prefers_coding[planes->numbers[next]])
+            next++;
+        n = pack_frame(codes ? p->coding : p->matching, planes->starts[i],
+                       (size_t)(planes->starts[next] - planes->starts[i]), out + all);
+        if (!n)
+            return 0;
+        all += n;
+    }
+    return all;
+}
+
+size_t ml_event_packer_pack(struct ml_event_packer *p, int level, const uint8_t *raw,
+                            size_t raw_bytes, uint8_t *out)
+{
+    struct planes planes;
+
+    if (ZSTD_isError(ZSTD_CCtx_setParameter(p->matching, ZSTD_c_compressionLevel, level)))
+        return 0;
+    if (ml_load_u32(raw + 4 * ML_COL_KINDS) < SPLIT_EVENTS_MIN)
+        return pack_frame(p->matching, raw, raw_bytes, out);
+    find_planes(raw, &planes);
+    if (p->blocks++ % TRIAL_BLOCKS == 0)
+        choose(p, &planes, out);
+    return pack_planes(p, &planes, out);
+}
