@@ -22,6 +22,7 @@
 struct ml_rank_source {
     const struct ml_digest *digest;
     const char *file; /* the trace, as a user would open it */
+    bool is_elsewhere; /* only its digest is here */
 };
 
 struct ml_rank_row {
