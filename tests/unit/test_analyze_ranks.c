@@ -204,7 +204,7 @@ static void test_words(void **state)
     (void)state;
     ml_buf_init(&out);
     assert_int_equal(ml_vec_push(&f.ranks, 1), 0);
-    assert_int_equal(ml_rank_finding_words(&(struct ml_ranks){0}, &f, &style, &out), 0);
+    assert_int_equal(ml_rank_finding_words(&f, &style, &out), 0);
     assert_string_equal(out.data, "rank 1: +5.0 MiB inputs in loader: in that module only, other "
                                   "modules are like those of its peers (3.0 times the inputs of "
                                   "its peers)");

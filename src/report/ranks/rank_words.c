@@ -201,8 +201,8 @@ static void say_end(struct words *w, const struct ml_rank_finding *f)
         say(w, ", first rank %" PRIu32, f->worst);
 }
 
-int ml_rank_finding_words(const struct ml_ranks *ranks, const struct ml_rank_finding *finding,
-                          const struct ml_style *style, struct ml_buf *out)
+int ml_rank_finding_words(const struct ml_rank_finding *finding, const struct ml_style *style,
+                          struct ml_buf *out)
 {
     struct words w = {.out = out, .style = style};
 

@@ -135,7 +135,7 @@ static int put_findings(const struct ml_ranks *ranks, const struct ml_style *sty
     for (size_t i = 0; r == 0 && i < ranks->findings.len; i++) {
         struct ml_buf words = {0};
 
-        r = ml_rank_finding_words(ranks, &ranks->findings.items[i], style, &words);
+        r = ml_rank_finding_words(&ranks->findings.items[i], style, &words);
         if (r == 0)
             r = ml_buf_puts(out, "  ");
         if (r == 0)
