@@ -7,13 +7,14 @@
 
 #include "instant.h"
 #include "narrow.h"
+#include "process_steps.h"
 #include "report_command.h"
 #include "steps_report.h"
-#include "summary.h"
 #include "verbs.h"
 
 struct steps_opts {
     struct ml_narrow_opts narrow; /* first, as ml_report_run requires */
+    int64_t rank;                 /* -1: all */
     bool csv;
 };
 
@@ -23,6 +24,13 @@ static const struct ml_option options[] = {
      .offset = offsetof(struct steps_opts, csv),
      .help = "print comma-separated values: bytes, nanoseconds"},
     ML_NARROW_OPTIONS,
+    {.name = "rank",
+     .type = ML_OPT_INT,
+     .offset = offsetof(struct steps_opts, rank),
+     .value_name = "N",
+     .help = "show only this rank of a job",
+     .min = 0,
+     .max = UINT32_MAX - 1},
     ML_REPORT_OPTIONS,
 };
 
@@ -30,29 +38,28 @@ static int report(const struct ml_trace *trace, const char *file, const struct m
                   struct ml_buf *out, struct ml_error *err)
 {
     const struct steps_opts *own = (const struct steps_opts *)opts;
-    struct ml_level_caps caps = {0};
-    const struct ml_summary_opts summary_opts = {.caps = &caps};
+    struct ml_process_steps_opts which = {.has_rank = own->rank >= 0, .rank = (uint32_t)own->rank};
     struct ml_style style = ml_report_style(&opts->report);
-    struct ml_summary summary = {0};
-    int r = ml_narrow(trace, own->narrow.device, (uint32_t)own->narrow.process, &caps, err);
+    struct ml_process_steps steps = {0};
+    int r = ml_narrow(trace, own->narrow.device, (uint32_t)own->narrow.process, &which.caps, err);
 
     if (r == 0)
-        r = ml_summarize(trace, &summary_opts, &summary, err);
+        r = ml_process_steps(trace, &which, &steps, err);
     if (r == 0 && own->csv)
-        r = ml_steps_csv(&summary.steps, out);
+        r = ml_steps_csv(&steps, out);
     else if (r == 0 && opts->report.json)
-        r = ml_steps_json(&summary, file, out);
-    else if (r == 0 && summary.steps.list.len == 0)
+        r = ml_steps_json(&steps, file, out);
+    else if (r == 0 && steps.list.items[0].steps.list.len == 0)
         r = ml_error_set(err, -ENOENT, ML_NO_STEPS);
     else if (r == 0)
-        r = ml_steps_text(&summary, file, &style, out);
-    ml_summary_release(&summary);
+        r = ml_steps_text(&steps, file, &style, out);
+    ml_process_steps_release(&steps);
     return r;
 }
 
 static int run(int argc, char **argv)
 {
-    struct steps_opts opts = {0};
+    struct steps_opts opts = {.rank = -1};
 
     return ml_report_run(&ml_verb_steps, report, &opts.narrow.top, argc, argv);
 }

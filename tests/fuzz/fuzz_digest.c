@@ -12,7 +12,7 @@
 
 static void report(const struct ml_digest *digest)
 {
-    const struct ml_rank_source sources[] = {{digest, "a.mled"}, {digest, "b.mled"}};
+    const struct ml_rank_source sources[] = {{digest, "a.mled", false}, {digest, "b.mled", true}};
     const struct ml_style style = {.width = 80};
     struct ml_error err = {0};
     struct ml_buf out = {0};

@@ -17,6 +17,8 @@
 #define STEP_NS UINT64_C(250000000)
 #define START_WALL_NS UINT64_C(1750000000000000000)
 #define LEAK_BYTES_A_STEP (8 * MIB)
+#define ROUTING_DEVIATION 0.15 /* of the tokens that experts get */
+#define EXPERT_RANKS 4         /* among which the experts are divided */
 
 /* A digest that is being made. */
 struct maker {
@@ -90,6 +92,18 @@ static int add_weights(struct maker *m, uint32_t parent, const char *path, uint6
     return r;
 }
 
+static int add_experts(struct maker *m, uint32_t parent, uint32_t layer)
+{
+    char path[64];
+
+    if (!m->job->experts && !m->job->named_experts)
+        return 0;
+    snprintf(path, sizeof(path), "layers.%u.experts.%u", (unsigned)layer,
+             (unsigned)(m->job->named_experts ? m->number % EXPERT_RANKS : 0));
+    return add_weights(m, parent, path, 96 * MIB,
+                       scale(120 * MIB, simulated_noise(&m->random, ROUTING_DEVIATION)));
+}
+
 static int add_layer(struct maker *m, uint32_t layer)
 {
     uint32_t module = (uint32_t)m->digest->modules.len;
@@ -102,12 +116,23 @@ static int add_layer(struct maker *m, uint32_t layer)
     if (r == 0)
         r = add_weights(m, module, path, 24 * MIB, 60 * MIB);
     snprintf(path, sizeof(path), "layers.%u.mlp", (unsigned)layer);
-    return r < 0 ? r : add_weights(m, module, path, 48 * MIB, 90 * MIB);
+    if (r == 0)
+        r = add_weights(m, module, path, 48 * MIB, 90 * MIB);
+    return r < 0 ? r : add_experts(m, module, layer);
+}
+
+/* The number of the first layer of a stage; the stage after the last has that of all layers. */
+static uint32_t first_layer(const struct simulated_job *job, uint32_t stage)
+{
+    uint32_t parts = job->uneven ? 2 * job->stages - 2 : job->stages;
+    uint32_t before = job->uneven && stage > 0 ? 2 * stage - 1 : stage;
+
+    return job->layers * (before < parts ? before : parts) / parts;
 }
 
 static int add_model(struct maker *m)
 {
-    uint32_t layers = m->job->layers / m->job->stages;
+    uint32_t first = first_layer(m->job, m->stage), after = first_layer(m->job, m->stage + 1);
     int r = add_module(m, 0, "");
 
     if (r == 0)
@@ -116,8 +141,8 @@ static int add_model(struct maker *m)
         r = add_cell(m, 0, MEMLEDGER_COMMUNICATION, 200 * MIB);
     if (r == 0 && m->stage == 0)
         r = add_weights(m, 0, "embedding", 256 * MIB, 16 * MIB);
-    for (uint32_t i = 0; r == 0 && i < layers; i++)
-        r = add_layer(m, m->stage * layers + i);
+    for (uint32_t i = first; r == 0 && i < after; i++)
+        r = add_layer(m, i);
     if (r == 0 && m->stage + 1 == m->job->stages)
         r = add_weights(m, 0, "head", 256 * MIB, 300 * MIB);
     if (r == 0 && m->fault == FAULT_MODULE)

@@ -3,7 +3,8 @@
  *
  * The model has layers of two modules, an embedding before them and a head after them. Each stage
  * of a pipeline holds its part of the layers, and the earlier a stage, the more micro-batches it
- * has activations of. All sizes vary a little from rank to rank and from step to step. Equal
+ * has activations of. Layers may have experts, whose activations vary by 15 % from rank to rank and
+ * from step to step. All other sizes vary a little from rank to rank and from step to step. Equal
  * seeds give equal digests.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -31,6 +32,9 @@ struct simulated_job {
     uint32_t ranks, steps, layers;
     uint32_t stages; /* of the pipeline; 1: none */
     bool unnamed;    /* no coordinates in the places of the ranks */
+    bool uneven;     /* the first and the last stage have half as many layers */
+    bool experts;    /* activations of experts follow the tokens that a router sends there */
+    bool named_experts; /* the same, and experts have other names on each of four ranks */
     double noise;    /* the standard deviation of a size, as a share of it */
     uint64_t seed;
 };

@@ -161,9 +161,9 @@ static int run_temporary(const struct ml_trace *trace)
 static int run_steps(const struct ml_trace *trace)
 {
     struct ml_error err = {0};
-    struct ml_summary s;
+    struct ml_process_steps s;
     struct ml_buf out;
-    int r = ml_summarize(trace, &(struct ml_summary_opts){.top = 0}, &s, &err);
+    int r = ml_process_steps(trace, &(struct ml_process_steps_opts){0}, &s, &err);
 
     ml_buf_init(&out);
     if (r == 0)
@@ -171,8 +171,8 @@ static int run_steps(const struct ml_trace *trace)
     if (r == 0)
         r = ml_steps_json(&s, "f", &out);
     if (r == 0)
-        r = ml_steps_csv(&s.steps, &out);
-    ml_summary_release(&s);
+        r = ml_steps_csv(&s, &out);
+    ml_process_steps_release(&s);
     ml_buf_release(&out);
     return r;
 }

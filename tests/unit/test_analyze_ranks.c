@@ -13,13 +13,17 @@
 
 #include "memledger/memledger.h"
 #include "ranks.h"
+#include "ranks_report.h"
 #include "simulated_rank.h"
 
 #define RANKS 16 /* on two hosts */
 #define MS INT64_C(1000000)
+#define MIB (1 << 20)
 
 static const struct simulated_job job = {
     .ranks = RANKS, .steps = 12, .layers = 4, .stages = 1, .noise = 0.003, .seed = 7};
+static const struct simulated_job short_job = {
+    .ranks = RANKS, .steps = 6, .layers = 4, .stages = 1, .noise = 0.003, .seed = 7};
 
 struct simulation {
     struct ml_digest digests[RANKS];
@@ -27,16 +31,22 @@ struct simulation {
     struct ml_ranks ranks;
 };
 
-static struct simulation *make(enum fault most, uint32_t other_rank, enum fault other)
+static struct simulation *make_job(const struct simulated_job *of, enum fault most,
+                                   uint32_t other_rank, enum fault other)
 {
     struct simulation *s = calloc(1, sizeof(*s));
 
     assert_non_null(s);
     for (uint32_t i = 0; i < RANKS; i++) {
-        assert_int_equal(simulate_rank(&job, i, i == other_rank ? other : most, &s->digests[i]), 0);
-        s->sources[i] = (struct ml_rank_source){&s->digests[i], "t.mled"};
+        assert_int_equal(simulate_rank(of, i, i == other_rank ? other : most, &s->digests[i]), 0);
+        s->sources[i] = (struct ml_rank_source){&s->digests[i], "t.mled", false};
     }
     return s;
+}
+
+static struct simulation *make(enum fault most, uint32_t other_rank, enum fault other)
+{
+    return make_job(&job, most, other_rank, other);
 }
 
 static const struct ml_ranks *judge(struct simulation *s)
@@ -117,6 +127,91 @@ static void test_lost(void **state)
     drop(s);
 }
 
+static void keep_each_step(struct simulation *s, uint32_t rank, uint64_t bytes)
+{
+    struct ml_digest_rank *of = &s->digests[rank].ranks.items[0];
+
+    for (size_t i = 0; i < of->rows.len; i++)
+        of->rows.items[i].end_bytes += i * bytes;
+}
+
+/* 1 MiB a step is found after six steps, less after more. */
+static void test_short_leak(void **state)
+{
+    struct simulation *s = make_job(&short_job, FAULT_NONE, 0, FAULT_NONE);
+    const struct ml_ranks *ranks;
+
+    (void)state;
+    keep_each_step(s, 5, MIB);
+    keep_each_step(s, 6, MIB / 4);
+    ranks = judge(s);
+    assert_int_equal(ranks->findings.len, 1);
+    assert_int_equal(ranks->findings.items[0].kind, ML_RANK_LEAKS);
+    assert_int_equal(ranks->findings.items[0].worst, 5);
+    assert_int_equal(ranks->findings.items[0].bytes, MIB);
+    drop(s);
+}
+
+/* Memory of other ranks goes up and down by more: chance may let one rise in each of four steps. */
+static void test_noisy_ends(void **state)
+{
+    struct simulation *s = make_job(&short_job, FAULT_NONE, 0, FAULT_NONE);
+
+    (void)state;
+    for (uint32_t rank = 0; rank < RANKS; rank++)
+        for (size_t i = 0; i < short_job.steps; i++)
+            s->digests[rank].ranks.items[0].rows.items[i].end_bytes +=
+                (rank * 7 + i * (rank + 3)) % 8 * MIB;
+    keep_each_step(s, 5, MIB);
+    assert_int_equal(judge(s)->findings.len, 0);
+    drop(s);
+}
+
+/* Other threads free some memory after the end of the step, on all ranks alike. */
+static void test_leak_with_late_frees(void **state)
+{
+    struct simulation *s = make(FAULT_NONE, 0, FAULT_NONE);
+    const struct ml_ranks *ranks;
+
+    (void)state;
+    for (uint32_t rank = 0; rank < RANKS; rank++)
+        for (size_t i = rank % 3; i < job.steps; i += 3)
+            s->digests[rank].ranks.items[0].rows.items[i].end_bytes += UINT64_C(150) * MIB;
+    keep_each_step(s, 5, UINT64_C(40) * MIB);
+    ranks = judge(s);
+    assert_int_equal(ranks->findings.len, 1);
+    assert_int_equal(ranks->findings.items[0].kind, ML_RANK_LEAKS);
+    assert_int_equal(ranks->findings.items[0].worst, 5);
+    assert_int_equal(ranks->findings.items[0].bytes, 40 * MIB);
+    drop(s);
+}
+
+static void test_words(void **state)
+{
+    static const struct ml_style style = {0};
+    struct ml_rank_finding f = {.kind = ML_RANK_ABOVE,
+                                .cause = ML_CAUSE_INPUT_THERE,
+                                .bytes = 5 * MIB,
+                                .has_category = true,
+                                .category = MEMLEDGER_INPUT,
+                                .part_bytes = 5 * MIB,
+                                .module = "loader",
+                                .ratio = 3,
+                                .input_ratio = 3,
+                                .shared = ""};
+    struct ml_buf out;
+
+    (void)state;
+    ml_buf_init(&out);
+    assert_int_equal(ml_vec_push(&f.ranks, 1), 0);
+    assert_int_equal(ml_rank_finding_words(&f, &style, &out), 0);
+    assert_string_equal(out.data, "rank 1: +5.0 MiB inputs in loader: in that module only, other "
+                                  "modules are like those of its peers (3.0 times the inputs of "
+                                  "its peers)");
+    ml_vec_release(&f.ranks);
+    ml_buf_release(&out);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -124,6 +219,10 @@ int main(void)
         cmocka_unit_test(test_below),
         cmocka_unit_test(test_lacks_module),
         cmocka_unit_test(test_lost),
+        cmocka_unit_test(test_short_leak),
+        cmocka_unit_test(test_noisy_ends),
+        cmocka_unit_test(test_leak_with_late_frees),
+        cmocka_unit_test(test_words),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

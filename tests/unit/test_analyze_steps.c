@@ -5,6 +5,7 @@
 #include "test_analyze_story.h"
 
 #include "instant.h"
+#include "process_steps.h"
 #include "steps.h"
 #include "summary.h"
 
@@ -270,6 +271,67 @@ static void the_first_process_to_mark_leads(void **state)
     release(&r);
 }
 
+/* Two ranks, whose steps begin and end at different times: rank 1 keeps 50 bytes a step. */
+static void tell_two_ranks(struct story *s)
+{
+    uint32_t own = s->space;
+    uint32_t other = fixture_space_of(&s->f, 1);
+
+    for (uint64_t i = 0; i < 3; i++) {
+        s->thread = 0;
+        s->space = own;
+        step(s, i);
+        born(s, 0x1000, 1000);
+        dies(s, 0x1000);
+        s->thread = 1;
+        s->space = other;
+        step(s, i);
+        born(s, 0x2000 + 0x1000 * i, 50);
+        born(s, 0x1000, 200);
+        dies(s, 0x1000);
+    }
+}
+
+static struct ml_process_steps steps_by_process(const struct ml_trace *trace, uint32_t only_pid)
+{
+    const struct ml_process_steps_opts opts = {.caps = {.only_pid = only_pid}};
+    struct ml_process_steps steps;
+    struct ml_error err = {0};
+
+    if (ml_process_steps(trace, &opts, &steps, &err) < 0)
+        fail_msg("%s", err.text);
+    return steps;
+}
+
+static void each_of_two_ranks_has_its_own_steps(void **state)
+{
+    struct story s = story_begin();
+    struct ml_process_steps both, one;
+    struct stepped r;
+
+    (void)state;
+    fixture_process(&s.f, 1, 101, 0, ML_FORKED);
+    ml_maker_thread(s.f.maker, 1, 101, ml_maker_string(s.f.maker, "rank 1"));
+    tell_two_ranks(&s);
+    r = read_steps(&s);
+    both = steps_by_process(r.trace, 0);
+    assert_int_equal(both.list.len, 2);
+    assert_int_equal(both.list.items[1].steps.pid, 101);
+    for (uint64_t i = 0; i < 3; i++) {
+        assert_int_equal(both.list.items[0].steps.list.items[i].peak_bytes, 1000);
+        assert_int_equal(both.list.items[0].steps.list.items[i].end_bytes, 0);
+        assert_int_equal(both.list.items[1].steps.list.items[i].peak_bytes, 50 * (i + 1) + 200);
+        assert_int_equal(both.list.items[1].steps.list.items[i].end_bytes, 50 * (i + 1));
+    }
+    one = steps_by_process(r.trace, 101);
+    assert_int_equal(one.list.len, 1);
+    assert_int_equal(one.list.items[0].steps.list.items[0].begin_ns,
+                     both.list.items[1].steps.list.items[0].begin_ns);
+    ml_process_steps_release(&one);
+    ml_process_steps_release(&both);
+    release(&r);
+}
+
 /* Steps 0 to 2 by themselves, of which the program's first takes the last two's place. */
 static void tell_both_sorts(struct story *s)
 {
@@ -420,6 +482,7 @@ int main(void)
         cmocka_unit_test(a_program_that_marks_steps_is_believed),
         cmocka_unit_test(inference_has_all_its_steps),
         cmocka_unit_test(the_first_process_to_mark_leads),
+        cmocka_unit_test(each_of_two_ranks_has_its_own_steps),
         cmocka_unit_test(steps_of_the_program_take_over),
         cmocka_unit_test(an_instant_knows_the_same_steps),
         cmocka_unit_test(a_summary_has_the_same),

@@ -1,5 +1,5 @@
-"""Spark on a cluster: each task runs the C core on one trace, where the executor is, and hands
-Arrow batches on. The driver has the names of the traces only.
+"""Spark on a cluster: each task runs the C core on one trace, or on several digests, where the
+executor is, and hands Arrow batches on. The driver has the names of the traces only.
 
 memledger must be installed where the executors run.
 
@@ -20,25 +20,32 @@ def _types(schema: Any) -> str:
     words = {"int64": "bigint", "string": "string", "bool": "boolean", "binary": "binary"}
     return ", ".join(f"`{f.name}` {words[str(f.type)]}" for f in schema)
 
+TASKS_A_CORE = 2
+
 
 # ---- In the executors -----------------------------------------------------------
 
 
-def _scan(batches: Iterator[Any], table: str, columns: Optional[List[str]],
-          salvage: bool) -> Iterator[Any]:
+def _named(batches: Iterator[Any], paths: List[str]) -> Iterator[str]:
+    """The paths whose numbers the batches have."""
     for batch in batches:
-        for path in batch.column("path").to_pylist():
-            yield from _rows.plain_batches(path, table, columns, salvage)
+        for number in batch.column("id").to_pylist():
+            yield paths[number]
+
+
+def _scan(batches: Iterator[Any], paths: List[str], table: str, columns: Optional[List[str]],
+          salvage: bool) -> Iterator[Any]:
+    for path in _named(batches, paths):
+        yield from _rows.plain_batches(path, table, columns, salvage)
 
 
 _DIGESTS = pyarrow.schema([("trace", pyarrow.string()), ("digest", pyarrow.binary())])
 
 
-def _digest(batches: Iterator[Any], salvage: bool) -> Iterator[Any]:
-    for batch in batches:
-        for path in batch.column("path").to_pylist():
-            yield pyarrow.record_batch([[_digests.trace_of(path)],
-                                        [_digests.content(path, salvage)]], schema=_DIGESTS)
+def _digest(batches: Iterator[Any], paths: List[str], salvage: bool) -> Iterator[Any]:
+    for path in _named(batches, paths):
+        yield pyarrow.record_batch([[_digests.trace_of(path)],
+                                    [_digests.content(path, salvage)]], schema=_DIGESTS)
 
 
 # ---- In the driver ---------------------------------------------------------------
@@ -50,20 +57,22 @@ class SparkEngine(Engine):
         # Views of its own; the cluster is that of the caller.
         self._session = session.newSession()
 
-    def _paths(self) -> Any:
-        """The names of the traces, each in a task of its own."""
-        rows = self._session.sparkContext.parallelize([(path,) for path in self._traces],
-                                                      len(self._traces))
-        return self._session.createDataFrame(rows, "path string")
+    def _map(self, function: Callable[..., Iterator[Any]], schema: Any, tasks: int) -> Any:
+        """The rows that the function makes of all traces, in so many tasks."""
+        numbers = self._session.range(0, len(self._traces), 1, tasks)
+        return numbers.mapInArrow(partial(function, paths=self._traces, salvage=self._salvage),
+                                  _types(schema))
 
-    def _map(self, function: Callable[[Iterator[Any]], Iterator[Any]], schema: Any) -> Any:
-        return self._paths().mapInArrow(function, _types(schema))
+    def _tasks_of_digests(self) -> int:
+        """A digest is read in milliseconds, less than a task costs."""
+        cores = self._session.sparkContext.defaultParallelism
+        return min(len(self._traces), TASKS_A_CORE * cores)
 
     def _table(self, table: str, columns: Optional[List[str]]) -> Any:
         schema = _schema.schema(table, columns)
         if self._tables is None:
-            return self._map(partial(_scan, table=table, columns=columns, salvage=self._salvage),
-                             schema)
+            tasks = self._tasks_of_digests() if table in _schema.OF_DIGEST else len(self._traces)
+            return self._map(partial(_scan, table=table, columns=columns), schema, tasks)
         folder = f"{self._tables}/{table}"
         stored = ", ".join(_types([f]) for f in _schema.schema(table) if f.name not in _schema.KEYS)
         keys = _types([f for f in schema if f.name in _schema.KEYS])
@@ -76,6 +85,5 @@ class SparkEngine(Engine):
         return plain(self._session.sql(sql).toArrow())
 
     def digests(self) -> Iterator[Tuple[str, bytes]]:
-        found = self._map(partial(_digest, salvage=self._salvage), _DIGESTS)
-        for row in found.toLocalIterator():
+        for row in self._map(_digest, _DIGESTS, self._tasks_of_digests()).collect():
             yield row["trace"], bytes(row["digest"])

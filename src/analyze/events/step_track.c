@@ -121,6 +121,8 @@ enum ml_step_turn ml_step_track_mark(struct ml_step_track *t, const struct ml_ev
     if (event->kind != ML_MARK)
         return ML_STEP_GOES_ON;
     process = ml_trace_thread(t->replay->trace, event->thread)->process;
+    if (t->only_pid && ml_trace_process(t->replay->trace, process)->pid != t->only_pid)
+        return ML_STEP_GOES_ON;
     if (t->count == 0 && event->args[0] == MEMLEDGER_MARK_STEP)
         t->process = process;
     if (t->count == 0 ? event->args[0] != MEMLEDGER_MARK_STEP : process != t->process)

@@ -1,8 +1,8 @@
 /* step_track.h: finds the marks of a trace that start a step that counts.
  *
- * If several processes mark steps, those of the first one count. Automatic steps, which start
- * with an optimizer or a call of a module, give way to those of the program: its first step
- * replaces all that have its number or a higher one.
+ * If several processes mark steps, those of one count: the chosen one, else the first. Automatic
+ * steps, which start with an optimizer or a call of a module, give way to those of the program: its
+ * first step replaces all that have its number or a higher one.
  *
  * The end of a step starts the next, so the last one may not be a step:
  *  - nothing was allocated in it, or
@@ -29,9 +29,10 @@ enum ml_step_turn {
     ML_STEP_RESTARTS,  /* the evaluation ends, and the step begins only now */
 };
 
-/* Initialise only the first member. */
+/* Initialise only the first two members. */
 struct ml_step_track {
     const struct ml_replay *replay;
+    uint32_t only_pid; /* whose steps count; 0: the first process that marks some */
     uint32_t process; /* the process whose steps count, if count is not 0 */
     bool open;        /* a step is running */
     bool told;        /* the program marks steps itself */

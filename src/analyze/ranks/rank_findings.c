@@ -97,13 +97,17 @@ static int find_modules(struct ml_ranks *ranks, const struct ml_rank_modules *m,
     size_t other = ranks->groups.items[ranks->rows.items[row].group].first_of_modules;
     struct ml_rank_finding f = {
         .kind = ML_RANK_MODULES, .cause = ML_CAUSE_EXTRA_MODULE, .worst_row = row};
+    const char *lacks;
 
     if (m->signatures.items[row] == m->signatures.items[other])
         return 0;
     f.bytes = ranks->rows.items[row].above_bytes;
     f.module = ml_rank_extra_module(ranks, m, row, other);
+    lacks = ml_rank_extra_module(ranks, m, other, row);
+    if (f.module && lacks && ranks->groups.items[ranks->rows.items[row].group].mixed)
+        return 0;
     if (!f.module) {
-        f.module = ml_rank_extra_module(ranks, m, other, row);
+        f.module = lacks;
         f.cause = ML_CAUSE_LACKS_MODULE;
     }
     return f.module ? add(ranks, &f, ranks->rows.items[row].rank) : 0;

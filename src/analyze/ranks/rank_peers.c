@@ -95,28 +95,37 @@ uint64_t ml_rank_median(uint64_t *values, size_t count)
     return values[(count - 1) / 2];
 }
 
+#define DEVIATION 1.4826 /* a standard deviation, to the median of distances */
+
 static uint64_t distance(uint64_t a, uint64_t b)
 {
     return a > b ? a - b : b - a;
 }
 
+static void set_allowed(struct ml_rank_group *group)
+{
+    double allowed = fmax(ML_RANK_DEVIATIONS * (double)group->deviation_bytes,
+                          ML_RANK_FLOOR_SHARE * (double)group->median_bytes);
+
+    group->allowed_bytes = ml_max_u64((uint64_t)allowed, ML_RANK_FLOOR_BYTES);
+}
+
 /* @values  peaks of the group, with room for as many */
 static void measure(struct ml_rank_group *group, uint64_t *values)
 {
-    double allowed;
-
     group->median_bytes = ml_rank_median(values, group->count);
     group->least_bytes = values[0];
     group->most_bytes = values[group->count - 1];
     for (size_t i = 0; i < group->count; i++)
         values[i] = distance(values[i], group->median_bytes);
-    group->deviation_bytes = (uint64_t)(1.4826 * (double)ml_rank_median(values, group->count));
-    allowed = fmax(ML_RANK_DEVIATIONS * (double)group->deviation_bytes,
-                   ML_RANK_FLOOR_SHARE * (double)group->median_bytes);
-    group->allowed_bytes = ml_max_u64((uint64_t)allowed, ML_RANK_FLOOR_BYTES);
+    group->deviation_bytes = (uint64_t)(DEVIATION * (double)ml_rank_median(values, group->count));
+    set_allowed(group);
 }
 
 /* ---- Groups ---------------------------------------------------------------------- */
+
+#define LIKENESS_LEAST 0.5 /* of the modules of two ranks that are compared */
+#define POOLED_LEAST 16    /* ranks whose distances say how far they vary */
 
 /* Names that programs use for the dimension whose ranks hold different layers. */
 static const char *const pipeline_keys[] = {"pp", "pipe", "pipeline", "stage", "mesh_pipeline"};
@@ -247,36 +256,76 @@ static bool has_module(const struct ml_ranks *ranks, const struct ml_rank_module
     return false;
 }
 
-/* How much alike two ranks are in their modules; for one row, comparable between others. */
-static int64_t likeness(const struct ml_ranks *ranks, const struct ml_rank_modules *m, size_t row,
-                        size_t other)
-{
-    const struct ml_digest_rank *of = ranks->rows.items[other].of;
-    int64_t sum = 0;
+/* Modules with parameters of a row, for comparisons with other rows. */
+struct module_marks {
+    uint32_t *marks; /* by number: 1 + the last row that was marked with it */
+    size_t count;    /* of that row */
+};
 
+static void mark_modules(const struct ml_ranks *ranks, const struct ml_rank_modules *m, size_t row,
+                         struct module_marks *to)
+{
+    const struct ml_digest_rank *of = ranks->rows.items[row].of;
+
+    to->count = 0;
     for (size_t i = 0; i < of->cells.len; i++)
-        if (of->cells.items[i].category == MEMLEDGER_PARAMETER)
-            sum += has_module(ranks, m, row, ml_rank_module(m, other, of->cells.items[i].module))
-                       ? 1
-                       : -1;
-    return sum;
+        if (of->cells.items[i].category == MEMLEDGER_PARAMETER) {
+            to->marks[ml_rank_module(m, row, of->cells.items[i].module)] = (uint32_t)row + 1;
+            to->count++;
+        }
 }
 
-/* Moves a rank whose modules no other has to the group, from `first` on, that it resembles most. */
-static void move_to_alike(struct ml_ranks *ranks, const struct ml_rank_modules *m, size_t first,
-                          size_t row)
+/* The share of modules that a marked row and another one have in common. */
+static double likeness(const struct ml_ranks *ranks, const struct ml_rank_modules *m, size_t row,
+                       const struct module_marks *marked, size_t other)
+{
+    const struct ml_digest_rank *of = ranks->rows.items[other].of;
+    size_t common = 0, count = 0;
+
+    for (size_t i = 0; i < of->cells.len; i++)
+        if (of->cells.items[i].category == MEMLEDGER_PARAMETER) {
+            common += marked->marks[ml_rank_module(m, other, of->cells.items[i].module)] == row + 1;
+            count++;
+        }
+    return (double)common / (double)ml_max_u64(ml_max_u64(count, marked->count), 1);
+}
+
+/* Moves a rank whose modules no other has to the group, from `first` on, that it resembles most. If
+ * it resembles none, it is a stage of its own. */
+static int move_to_alike(struct ml_ranks *ranks, const struct ml_rank_modules *m, size_t first,
+                         size_t row, struct module_marks *marks)
 {
     size_t own = ranks->rows.items[row].group;
-    int64_t best = likeness(ranks, m, row, ranks->groups.items[own].first_of_modules);
+    double best;
 
+    mark_modules(ranks, m, row, marks);
+    best = likeness(ranks, m, row, marks, ranks->groups.items[own].first_of_modules);
     for (size_t g = first; g < ranks->groups.len; g++) {
-        int64_t alike = likeness(ranks, m, row, ranks->groups.items[g].first_of_modules);
+        double alike = likeness(ranks, m, row, marks, ranks->groups.items[g].first_of_modules);
 
         if (alike > best) {
             best = alike;
             ranks->rows.items[row].group = g;
         }
     }
+    if (best >= LIKENESS_LEAST)
+        return 0;
+    ranks->rows.items[row].group = ranks->groups.len;
+    return add_group(ranks, row);
+}
+
+static int move_unique(struct ml_ranks *ranks, const struct ml_rank_modules *m, size_t group,
+                       size_t first)
+{
+    uint64_t kept = m->signatures.items[ranks->groups.items[group].first_of_modules];
+    struct module_marks marks = {calloc(ml_intern_len(&m->paths) + 1, sizeof(*marks.marks)), 0};
+    int r = marks.marks ? 0 : -ENOMEM;
+
+    for (size_t i = 0; r == 0 && i < ranks->rows.len; i++)
+        if (ranks->rows.items[i].group == group && m->signatures.items[i] != kept)
+            r = move_to_alike(ranks, m, first, i, &marks);
+    free(marks.marks);
+    return r;
 }
 
 /* Each set of modules that two ranks or more have becomes a group. */
@@ -300,10 +349,16 @@ static int split(struct ml_ranks *ranks, const struct ml_rank_modules *m, size_t
         if (to != SIZE_MAX)
             rows[i].group = to;
     }
-    for (size_t i = 0; i < ranks->rows.len; i++)
-        if (rows[i].group == group && m->signatures.items[i] != kept)
-            move_to_alike(ranks, m, first, i);
-    return 0;
+    return move_unique(ranks, m, group, first);
+}
+
+/* Experts that are spread over ranks, each with modules of its own, are no fault. */
+static void find_mixed(struct ml_ranks *ranks, const struct ml_rank_modules *m, size_t group)
+{
+    struct ml_rank_group *g = &ranks->groups.items[group];
+
+    g->mixed = !is_majority(
+        count_alike(ranks, m, group, m->signatures.items[g->first_of_modules]), g->count);
 }
 
 static void measure_group(struct ml_ranks *ranks, size_t group, uint64_t *values)
@@ -322,6 +377,43 @@ static void measure_group(struct ml_ranks *ranks, size_t group, uint64_t *values
                 (int64_t)(ranks->rows.items[i].peak_bytes - g->median_bytes);
 }
 
+/* The median distance of all ranks from the median of their group, in millionths of it. The one in
+ * the middle of each group has none, and does not count. */
+static double common_distance(const struct ml_ranks *ranks, uint64_t *values)
+{
+    size_t count = 0, groups = 0;
+
+    for (size_t i = 0; i < ranks->rows.len; i++) {
+        const struct ml_rank_group *g = &ranks->groups.items[ranks->rows.items[i].group];
+
+        if (g->count >= 3 && g->median_bytes > 0)
+            values[count++] = (uint64_t)(1e6 * fabs((double)ranks->rows.items[i].above_bytes) /
+                                         (double)g->median_bytes);
+    }
+    for (size_t g = 0; g < ranks->groups.len; g++)
+        groups += ranks->groups.items[g].count >= 3 && ranks->groups.items[g].median_bytes > 0;
+    if (groups < 2 || count - groups < POOLED_LEAST)
+        return 0;
+    ml_rank_median(values, count);
+    return (double)ml_rank_median(values + groups, count - groups);
+}
+
+/* Few ranks tell little about how far they vary: all ranks of the job together tell more. */
+static void widen_small_groups(struct ml_ranks *ranks, uint64_t *values)
+{
+    double common = DEVIATION * common_distance(ranks, values) / 1e6;
+
+    for (size_t i = 0; i < ranks->groups.len; i++) {
+        struct ml_rank_group *g = &ranks->groups.items[i];
+
+        if (g->count < POOLED_LEAST) {
+            g->deviation_bytes =
+                ml_max_u64(g->deviation_bytes, (uint64_t)(common * (double)g->median_bytes));
+            set_allowed(g);
+        }
+    }
+}
+
 int ml_rank_peers(struct ml_ranks *ranks, const struct ml_rank_modules *m)
 {
     uint64_t *values = calloc(ranks->rows.len + 1, sizeof(*values));
@@ -336,6 +428,10 @@ int ml_rank_peers(struct ml_ranks *ranks, const struct ml_rank_modules *m)
             r = split(ranks, m, g);
     for (size_t g = 0; r == 0 && g < ranks->groups.len; g++)
         measure_group(ranks, g, values);
+    for (size_t g = 0; r == 0 && g < ranks->groups.len; g++)
+        find_mixed(ranks, m, g);
+    if (r == 0)
+        widen_small_groups(ranks, values);
     free(values);
     return r;
 }

@@ -5,7 +5,8 @@
  * same modules with parameters. A stage of a pipeline is never compared with another one. If no
  * set of modules is that of three quarters of the ranks, each set that two have is a group of
  * peers: a pipeline whose coordinates are unknown. A rank whose modules differ is compared with the
- * group that it resembles most, and reported.
+ * group that it resembles most, and reported, unless differences are the rule there. A rank that
+ * shares less than half of its modules with any group is a stage of its own.
  *
  * A rank differs if its peak is further from the median of its peers than six standard deviations,
  * estimated by the median absolute deviation, and further than a floor of 3 % and 1 MiB. Medians of
@@ -22,6 +23,7 @@
 struct ml_rank_source {
     const struct ml_digest *digest;
     const char *file; /* the trace, as a user would open it */
+    bool is_elsewhere; /* only its digest is here */
 };
 
 struct ml_rank_row {
@@ -45,6 +47,7 @@ struct ml_rank_group {
     uint64_t deviation_bytes; /* a standard deviation, estimated */
     uint64_t allowed_bytes;   /* a rank that is further from the median differs */
     size_t first_of_modules;  /* a row with the modules of the group */
+    bool mixed;               /* less than three quarters have these modules */
 };
 
 enum ml_rank_kind {

@@ -6,6 +6,8 @@
 
 #include <errno.h>
 
+#include "memledger/memledger.h"
+
 static uint64_t count_frees(const struct ml_replay *replay)
 {
     uint64_t frees = 0;
@@ -117,8 +119,25 @@ static int on_begin(struct ml_step_book *book, const struct ml_event *event)
     return r < 0 ? r : begin_step(book, event);
 }
 
+static int note_process(struct ml_step_book *book, const struct ml_event *event)
+{
+    const struct ml_trace *trace = book->replay->trace;
+    struct ml_steps *steps = book->steps;
+    uint32_t pid;
+
+    if (event->kind != ML_MARK || event->args[0] != MEMLEDGER_MARK_STEP)
+        return 0;
+    pid = ml_trace_process(trace, ml_trace_thread(trace, event->thread)->process)->pid;
+    for (size_t i = 0; i < steps->pids.len; i++)
+        if (steps->pids.items[i] == pid)
+            return 0;
+    return ml_vec_push(&steps->pids, pid);
+}
+
 void ml_step_book_mark(struct ml_step_book *book, const struct ml_event *event)
 {
+    if (book->failed == 0)
+        book->failed = note_process(book, event);
     if (book->failed < 0)
         return;
     book->track.replay = book->replay;
@@ -151,6 +170,8 @@ int ml_step_book_close(struct ml_step_book *book)
     if (book->open && book->failed == 0)
         book->failed = end_step(book, replay->events, ml_trace_info(replay->trace)->end_ns);
     ml_step_track_close(&book->track);
+    if (book->track.count > 0)
+        book->steps->pid = ml_trace_process(replay->trace, book->track.process)->pid;
     if (book->track.is_behind && book->failed == 0)
         set_apart_what_follows(book->steps);
     if (book->steps->list.len > 0 && book->failed == 0)
@@ -192,6 +213,7 @@ void ml_steps_release(struct ml_steps *steps)
     ml_vec_release(&steps->evaluations);
     ml_vec_release(&steps->devices);
     ml_vec_release(&steps->device_names);
+    ml_vec_release(&steps->pids);
     *steps = (struct ml_steps){0};
 }
 

@@ -3,7 +3,7 @@
  * A step starts at its mark and lasts until the next, the last one until its process ends.
  * step_track.h explains which marks count, and what after the last step is not a step. An
  * evaluation before a step stands for itself. Figures cover all counted spaces, as in the totals of
- * a replay.
+ * a replay: if several processes mark steps, such as the ranks of a job, restrict the replay to one.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -40,10 +40,12 @@ struct ml_steps {
     bool has_after;             /* there were allocations after the last step */
     struct ml_step after;       /* these; its number means nothing */
     uint64_t after_rise_bytes;  /* its peak less the live bytes at the end of the last step */
+    uint32_t pid;               /* whose steps these are; 0: there are none */
+    ML_VEC(uint32_t) pids;      /* of all processes that mark steps, the first one first */
 };
 
 /* Use it during a replay: pass it the events of on_mark, and close it before the replay is
- * released. Initialise only the first two members. */
+ * released. Initialise only the first two members, and only_pid of the track. */
 struct ml_step_book {
     struct ml_replay *replay;
     struct ml_steps *steps;

@@ -19,6 +19,7 @@
 struct ml_summary_opts {
     size_t top;                       /* scopes and labels to list */
     const struct ml_level_caps *caps; /* which devices and processes count; NULL: all */
+    uint32_t steps_pid;               /* whose steps; 0: the first process that marks some */
 };
 
 /* The figures of a space, a level, a device, a process or the whole run. */

@@ -136,11 +136,14 @@ static int read_made(struct job *job, const works *work, struct ml_error *err)
 
 static int add_sources(struct job *job)
 {
-    for (size_t i = 0; i < job->digests.len; i++)
+    for (size_t i = 0; i < job->digests.len; i++) {
+        const struct ml_rank_file *file = &job->files.list.items[i];
+
         if (job->digests.items[i].ranks.len > 0 &&
-            ml_vec_push(&job->sources, (struct ml_rank_source){&job->digests.items[i],
-                                                               job->files.list.items[i].trace}) < 0)
+            ml_vec_push(&job->sources, (struct ml_rank_source){&job->digests.items[i], file->trace,
+                                                               !file->has_trace}) < 0)
             return -ENOMEM;
+    }
     return 0;
 }
 

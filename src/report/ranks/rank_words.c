@@ -114,29 +114,39 @@ static void say_ratios(struct words *w, const struct ml_rank_finding *f)
         say(w, " (%.1f times the %s of %s peers", f->ratio, plurals[f->category], its(f));
     else
         say(w, " (%s peers have no %s", its(f), plurals[f->category]);
-    if (f->input_ratio > 0 && (f->input_ratio > 1.1 || f->input_ratio < 0.9))
+    if (f->category != MEMLEDGER_INPUT && f->input_ratio > 0 && (f->input_ratio > 1.1 || f->input_ratio < 0.9))
         say(w, ", %.1f times the inputs", f->input_ratio);
     if (f->steps_compared > 1 && f->steps_above > 0 && f->steps_above < f->steps_compared)
         say(w, ", in %" PRIu64 " of %" PRIu64 " steps", f->steps_above, f->steps_compared);
     say(w, ")");
 }
 
-static void say_distance(struct words *w, const struct ml_ranks *ranks,
-                         const struct ml_rank_finding *f)
+/* How much of the bytes the category has; nothing if it has all of them. */
+static void say_part(struct words *w, const struct ml_rank_finding *f)
+{
+    char all[32], part[32];
+
+    ml_format_bytes(all, f->bytes, w->style->unit);
+    ml_format_bytes(part, f->part_bytes, w->style->unit);
+    if (f->ranks.len == 1 && strcmp(all, part) == 0)
+        return;
+    say(w, ", of this ");
+    say_bytes(w, f->part_bytes, true);
+}
+
+static void say_distance(struct words *w, const struct ml_rank_finding *f)
 {
     say(w, ": ");
     say_bytes(w, f->bytes, true);
     if (f->ranks.len > 1)
         say(w, " on rank %" PRIu32, f->worst);
     if (f->has_category) {
-        say(w, ", of this ");
-        say_bytes(w, f->part_bytes, true);
+        say_part(w, f);
         say(w, " %s", plurals[f->category]);
         say_where(w, f);
         say_cause(w, f);
         say_ratios(w, f);
     }
-    (void)ranks;
 }
 
 static void say_leak(struct words *w, const struct ml_rank_finding *f)
@@ -191,8 +201,8 @@ static void say_end(struct words *w, const struct ml_rank_finding *f)
         say(w, ", first rank %" PRIu32, f->worst);
 }
 
-int ml_rank_finding_words(const struct ml_ranks *ranks, const struct ml_rank_finding *finding,
-                          const struct ml_style *style, struct ml_buf *out)
+int ml_rank_finding_words(const struct ml_rank_finding *finding, const struct ml_style *style,
+                          struct ml_buf *out)
 {
     struct words w = {.out = out, .style = style};
 
@@ -204,7 +214,7 @@ int ml_rank_finding_words(const struct ml_ranks *ranks, const struct ml_rank_fin
         break;
     case ML_RANK_LEAKS: say_leak(&w, finding); break;
     case ML_RANK_ABOVE:
-    case ML_RANK_BELOW: say_distance(&w, ranks, finding); break;
+    case ML_RANK_BELOW: say_distance(&w, finding); break;
     case ML_RANK_MODULES: say_modules(&w, finding); break;
     case ML_RANK_LOST:
         say(&w, " lost events (%" PRId64 " at most): figures are too low or too high",

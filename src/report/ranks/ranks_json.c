@@ -30,12 +30,11 @@ static const char *cause_name(enum ml_rank_cause cause)
     return names[cause];
 }
 
-static int put_finding(struct ml_json *json, const struct ml_ranks *ranks,
-                       const struct ml_rank_finding *f)
+static int put_finding(struct ml_json *json, const struct ml_rank_finding *f)
 {
     const struct ml_style style = {0};
     struct ml_buf words = {0};
-    int r = ml_rank_finding_words(ranks, f, &style, &words);
+    int r = ml_rank_finding_words(f, &style, &words);
 
     ml_json_begin_object(json);
     ml_json_kv_cstr(json, "kind", kind_name(f->kind));
@@ -176,7 +175,7 @@ int ml_ranks_json(const struct ml_ranks *ranks, struct ml_buf *out)
     ml_json_key(&json, "findings");
     ml_json_begin_array(&json);
     for (size_t i = 0; r == 0 && i < ranks->findings.len; i++)
-        r = put_finding(&json, ranks, &ranks->findings.items[i]);
+        r = put_finding(&json, &ranks->findings.items[i]);
     ml_json_end_array(&json);
     ml_json_key(&json, "groups");
     ml_json_begin_array(&json);

@@ -10,8 +10,8 @@
 
 /* "rank 37: +4.1 GiB activations in layers.11: ...", the same sentence for text, JSON and pages.
  * @return 0 or -ENOMEM, as all of these */
-int ml_rank_finding_words(const struct ml_ranks *ranks, const struct ml_rank_finding *finding,
-                          const struct ml_style *style, struct ml_buf *out);
+int ml_rank_finding_words(const struct ml_rank_finding *finding, const struct ml_style *style,
+                          struct ml_buf *out);
 
 /* @top  rows of the table of ranks */
 int ml_ranks_text(const struct ml_ranks *ranks, size_t top, const struct ml_style *style,

@@ -135,7 +135,7 @@ static int put_findings(const struct ml_ranks *ranks, const struct ml_style *sty
     for (size_t i = 0; r == 0 && i < ranks->findings.len; i++) {
         struct ml_buf words = {0};
 
-        r = ml_rank_finding_words(ranks, &ranks->findings.items[i], style, &words);
+        r = ml_rank_finding_words(&ranks->findings.items[i], style, &words);
         if (r == 0)
             r = ml_buf_puts(out, "  ");
         if (r == 0)
@@ -271,6 +271,16 @@ static int put_clocks(const struct ml_ranks *ranks, struct ml_buf *out)
         ml_format_duration_ns(apart, (int64_t)ml_min_u64(apart_ns, INT64_MAX)), slow->host);
 }
 
+/* Where digests were collected, the traces stay on their hosts. */
+static int put_copy(const struct ml_rank_row *row, struct ml_buf *out)
+{
+    const char *slash = strrchr(row->source->file, '/');
+
+    return ml_buf_printf(out, "copy its trace, %s%s%s, to this folder, then\n  ",
+                         slash ? slash + 1 : row->source->file, *row->host ? ", from host " : "",
+                         row->host);
+}
+
 /* The rank that most deserves a look. */
 static int put_next(const struct ml_ranks *ranks, struct ml_buf *out)
 {
@@ -283,9 +293,12 @@ static int put_next(const struct ml_ranks *ranks, struct ml_buf *out)
             row = ranks->findings.items[i].worst_row;
             break;
         }
-    r = ml_buf_printf(out, "\nNext, rank %" PRIu32 ": memledger view %s\n",
-                      ranks->rows.items[row].rank,
-                      ml_shell_word(&word, ranks->rows.items[row].source->file));
+    r = ml_buf_printf(out, "\nNext, rank %" PRIu32 ": ", ranks->rows.items[row].rank);
+    if (r == 0 && ranks->rows.items[row].source->is_elsewhere)
+        r = put_copy(&ranks->rows.items[row], out);
+    if (r == 0)
+        r = ml_buf_printf(out, "memledger view %s\n",
+                          ml_shell_word(&word, ranks->rows.items[row].source->file));
     ml_buf_release(&word);
     return r;
 }

@@ -4,6 +4,8 @@
  */
 #include "summary_steps.h"
 
+#include <inttypes.h>
+
 #include "cells.h"
 #include "event_names.h"
 #include "summary_samples.h"
@@ -88,7 +90,12 @@ int ml_summary_steps_table(const struct ml_steps *steps, const struct ml_style *
 
     if (steps->list.len < 2 || steps->list.len > STEPS_SHOWN)
         return 0;
-    r = ml_report_heading(out, style, "By step");
+    r = steps->pids.len < 2
+            ? ml_report_heading(out, style, "By step")
+            : ml_report_heading(out, style,
+                                "By step of process %" PRIu32
+                                ", with the memory of all; memledger steps shows each process",
+                                steps->pid);
     ml_cells_columns(&table.t, titles, ML_ARRAY_SIZE(titles));
     ml_summary_steps_rows(steps, put_row, &table);
     return ml_cells_print(&table.t, r, out, style);

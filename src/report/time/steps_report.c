@@ -4,6 +4,8 @@
  */
 #include "steps_report.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "category_columns.h"
@@ -86,14 +88,31 @@ static void put_row(void *ctx, const struct ml_step *step, enum ml_step_kind kin
     ml_category_cells(&table->t, table->columns, &at_peak);
 }
 
-static int put_table(const struct ml_steps *steps, const struct ml_style *style, struct ml_buf *out)
+/* "By step", or "Rank 3, process 4711, by step" where several processes have steps. */
+static int put_heading(const struct ml_summary *summary, bool several, enum ml_unit unit,
+                       const struct ml_style *style, struct ml_buf *out)
 {
+    const struct ml_summary_process *process = several ? ml_steps_process(summary) : NULL;
+    char who[64] = "By step";
+
+    if (process && process->rank)
+        snprintf(who, sizeof(who), "Rank %" PRIu32 ", process %" PRIu32 ", by step",
+                 process->rank - 1, process->pid);
+    else if (process)
+        snprintf(who, sizeof(who), "Process %" PRIu32 ", by step", process->pid);
+    return ml_report_heading(out, style, "%s; categories at each one's peak, in %s", who,
+                             ml_unit_name(unit));
+}
+
+static int put_table(const struct ml_summary *summary, bool several, const struct ml_style *style,
+                     struct ml_buf *out)
+{
+    const struct ml_steps *steps = &summary->steps;
     static const char *const titles[] = {">step", ">begin",  ">duration",
                                          ">peak", ">at end", ">allocs"};
     struct ml_category_columns columns = choose_columns(steps, style);
     struct table_of_steps table = {.columns = &columns, .style = style};
-    int r = ml_report_heading(out, style, "By step; categories at each one's peak, in %s",
-                              ml_unit_name(columns.unit));
+    int r = put_heading(summary, several, columns.unit, style, out);
 
     ml_cells_columns(&table.t, titles, ML_ARRAY_SIZE(titles));
     ml_category_titles(&table.t, &columns);
@@ -115,25 +134,48 @@ static int put_after(const struct ml_steps *steps, const struct ml_style *style,
                          ml_format_bytes(peak, (int64_t)steps->after.peak_bytes, style->unit));
 }
 
-int ml_steps_text(const struct ml_summary *summary, const char *file, const struct ml_style *style,
-                  struct ml_buf *out)
+int ml_steps_text(const struct ml_process_steps *steps, const char *file,
+                  const struct ml_style *style, struct ml_buf *out)
 {
-    int r = ml_health_text(&summary->health, NULL, style, out);
+    const struct ml_summary *first = &steps->list.items[0];
+    bool several = first->steps.pids.len > 1;
+    int r = ml_health_text(&first->health, NULL, style, out);
 
     if (r == 0)
-        r = ml_report_origin(out, summary->command ? summary->command : file,
-                             summary->start_wall_ns, summary->host);
+        r = ml_report_origin(out, first->command ? first->command : file, first->start_wall_ns,
+                             first->host);
     if (r == 0)
         r = ml_buf_puts(out, "\n");
-    if (r == 0)
-        r = put_table(&summary->steps, style, out);
-    return r < 0 ? r : put_after(&summary->steps, style, out);
+    for (size_t i = 0; r == 0 && i < steps->list.len; i++) {
+        r = put_table(&steps->list.items[i], several, style, out);
+        if (r == 0)
+            r = put_after(&steps->list.items[i].steps, style, out);
+    }
+    return r;
 }
 
 /* ---- JSON -------------------------------------------------------------- */
 
-int ml_steps_json(const struct ml_summary *summary, const char *file, struct ml_buf *out)
+static void put_process(const struct ml_summary *summary, struct ml_json *json)
 {
+    const struct ml_summary_process *process = ml_steps_process(summary);
+
+    ml_json_key(json, "pid");
+    if (process)
+        ml_json_u64(json, process->pid);
+    else
+        ml_json_null(json);
+    ml_json_key(json, "rank");
+    if (process && process->rank)
+        ml_json_u64(json, process->rank - 1);
+    else
+        ml_json_null(json);
+    ml_summary_steps_json(&summary->steps, json);
+}
+
+int ml_steps_json(const struct ml_process_steps *steps, const char *file, struct ml_buf *out)
+{
+    const struct ml_summary *summary = &steps->list.items[0];
     struct ml_json json;
 
     ml_json_init(&json, out, true);
@@ -144,14 +186,23 @@ int ml_steps_json(const struct ml_summary *summary, const char *file, struct ml_
     ml_json_kv_u64(&json, "start_wall_ns", summary->start_wall_ns);
     ml_json_kv_u64(&json, "lost", summary->health.lost);
     ml_health_json(&summary->health, &json);
-    ml_summary_steps_json(&summary->steps, &json);
+    put_process(summary, &json);
+    ml_json_key(&json, "other_processes");
+    ml_json_begin_array(&json);
+    for (size_t i = 1; i < steps->list.len; i++) {
+        ml_json_begin_object(&json);
+        put_process(&steps->list.items[i], &json);
+        ml_json_end_object(&json);
+    }
+    ml_json_end_array(&json);
     ml_json_end_object(&json);
     return ml_json_finish(&json);
 }
 
 /* ---- CSV --------------------------------------------------------------- */
 
-static int step_csv(const struct ml_step *step, struct ml_buf *out)
+static int step_csv(const struct ml_step *step, const struct ml_summary_process *process,
+                    struct ml_buf *out)
 {
     const uint64_t values[] = {step->number,     step->begin_ns,  step->end_ns,
                                step->peak_bytes, step->end_bytes, step->allocations};
@@ -161,10 +212,24 @@ static int step_csv(const struct ml_step *step, struct ml_buf *out)
         r = ml_csv_u64(out, values[i]);
     for (size_t i = 0; i < ML_CATEGORIES && r == 0; i++)
         r = ml_csv_u64(out, step->category_bytes[ml_category_order[i]]);
+    if (r == 0)
+        r = process ? ml_csv_u64(out, process->pid) : ml_csv_null(out);
+    if (r == 0)
+        r = process && process->rank ? ml_csv_u64(out, process->rank - 1) : ml_csv_null(out);
     return r < 0 ? r : ml_csv_end(out);
 }
 
-int ml_steps_csv(const struct ml_steps *steps, struct ml_buf *out)
+static int process_csv(const struct ml_summary *summary, struct ml_buf *out)
+{
+    const struct ml_summary_process *process = ml_steps_process(summary);
+    int r = 0;
+
+    for (size_t i = 0; i < summary->steps.list.len && r == 0; i++)
+        r = step_csv(&summary->steps.list.items[i], process, out);
+    return r;
+}
+
+int ml_steps_csv(const struct ml_process_steps *steps, struct ml_buf *out)
 {
     static const char *const titles[] = {"step",       "begin_ns",  "end_ns",
                                          "peak_bytes", "end_bytes", "allocations"};
@@ -175,8 +240,12 @@ int ml_steps_csv(const struct ml_steps *steps, struct ml_buf *out)
     for (size_t i = 0; i < ML_CATEGORIES && r == 0; i++)
         r = ml_csv_text(out, ml_category_name(ml_category_order[i]));
     if (r == 0)
+        r = ml_csv_text(out, "pid");
+    if (r == 0)
+        r = ml_csv_text(out, "rank");
+    if (r == 0)
         r = ml_csv_end(out);
     for (size_t i = 0; i < steps->list.len && r == 0; i++)
-        r = step_csv(&steps->list.items[i], out);
+        r = process_csv(&steps->list.items[i], out);
     return r;
 }

@@ -5,14 +5,14 @@
 #ifndef ML_REPORT_STEPS_REPORT_H
 #define ML_REPORT_STEPS_REPORT_H
 
+#include "process_steps.h"
 #include "style.h"
-#include "summary.h"
 
 /* @file   the trace's name as the user gave it
  * @return 0 or negative errno */
-int ml_steps_text(const struct ml_summary *summary, const char *file, const struct ml_style *style,
-                  struct ml_buf *out);
-int ml_steps_json(const struct ml_summary *summary, const char *file, struct ml_buf *out);
-int ml_steps_csv(const struct ml_steps *steps, struct ml_buf *out);
+int ml_steps_text(const struct ml_process_steps *steps, const char *file,
+                  const struct ml_style *style, struct ml_buf *out);
+int ml_steps_json(const struct ml_process_steps *steps, const char *file, struct ml_buf *out);
+int ml_steps_csv(const struct ml_process_steps *steps, struct ml_buf *out);
 
 #endif

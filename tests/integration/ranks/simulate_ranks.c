@@ -1,11 +1,13 @@
 /* simulate_ranks.c: write the digests, or the traces, of a simulated job into a folder, one for
  * each rank.
  *
- *     simulate_ranks FOLDER RANKS STEPS LAYERS STAGES NOISE SEED [unnamed] [RANK[-RANK]=FAULT...]
+ *     simulate_ranks FOLDER RANKS STEPS LAYERS STAGES NOISE SEED [SHAPE...] [RANK[-RANK]=FAULT...]
  *     simulate_ranks FOLDER RANKS --from TRACE NOISE SEED [RANK[-RANK]=FAULT...]
  *
  * The first makes digests of a model of a transformer, the second traces from the recording of one
- * rank. Faults are the names below; `unnamed` leaves the coordinates out of the places.
+ * rank. Faults are the names below. Shapes: `unnamed` leaves the coordinates out of the places, the
+ * first and last stage of an `uneven` pipeline have fewer layers, `experts` and `named-experts` add
+ * experts (simulated_rank.h).
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -46,6 +48,19 @@ static bool plant(const char *argument, enum fault *faults, uint32_t ranks)
     return false;
 }
 
+static bool shape(const char *argument, struct simulated_job *job)
+{
+    bool *known = strcmp(argument, "unnamed") == 0         ? &job->unnamed
+                  : strcmp(argument, "uneven") == 0        ? &job->uneven
+                  : strcmp(argument, "experts") == 0       ? &job->experts
+                  : strcmp(argument, "named-experts") == 0 ? &job->named_experts
+                                                           : NULL;
+
+    if (known)
+        *known = true;
+    return known;
+}
+
 /* @at  the arguments after the numbers */
 static bool read_faults(char **at, struct simulated_job *job, enum fault **ret_faults)
 {
@@ -53,9 +68,7 @@ static bool read_faults(char **at, struct simulated_job *job, enum fault **ret_f
         return false;
     *ret_faults = calloc(job->ranks, sizeof(**ret_faults));
     for (; *ret_faults && *at; at++)
-        if (strcmp(*at, "unnamed") == 0)
-            job->unnamed = true;
-        else if (!plant(*at, *ret_faults, job->ranks))
+        if (!shape(*at, job) && !plant(*at, *ret_faults, job->ranks))
             return false;
     return *ret_faults;
 }
@@ -126,7 +139,7 @@ int main(int argc, char **argv)
         return simulate_from_trace(argv);
     if (argc < 8 || !read_arguments(argv, &job, &faults)) {
         fprintf(stderr, "usage: simulate_ranks FOLDER RANKS STEPS LAYERS STAGES NOISE SEED "
-                        "[unnamed] [RANK[-RANK]=FAULT...]\n"
+                        "[SHAPE...] [RANK[-RANK]=FAULT...]\n"
                         "       simulate_ranks FOLDER RANKS --from TRACE NOISE SEED "
                         "[RANK[-RANK]=FAULT...]\n");
         r = -1;

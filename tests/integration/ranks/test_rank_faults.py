@@ -29,10 +29,10 @@ FOUND = {
 }
 
 
-def job(*faults, stages=1, seed=1, noise=0.003):
+def job(*faults, ranks=RANKS, stages=1, seed=1, noise=0.003):
     """The report on a simulated job."""
     with tempfile.TemporaryDirectory() as folder:
-        done = plain(os.environ["SIMULATE_RANKS"], folder, *map(str, (RANKS, STEPS, LAYERS, stages,
+        done = plain(os.environ["SIMULATE_RANKS"], folder, *map(str, (ranks, STEPS, LAYERS, stages,
                                                                      noise, seed)), *faults)
         check(done.returncode == 0, "simulate_ranks failed", done.stderr)
         return report("ranks", folder)
@@ -111,6 +111,15 @@ def test_recorded():
     for seed in range(CLEAN_COPIES):
         found = recorded_job(done.trace, COPIES, seed=100 + seed, noise=0.005)
         equal((found["present"], found["findings"]), (COPIES, []), f"findings with seed {seed}")
+
+
+def test_unlike_by_design():
+    """Stages with more layers than others, a stage for each rank, experts: no finding."""
+    for ranks, stages, shape in [(64, 4, ["uneven"]), (64, 8, ["uneven", "unnamed"]), (8, 8, ["unnamed"]),
+                                 (64, 4, ["experts"]), (4, 1, ["named-experts"]),
+                                 (64, 4, ["named-experts", "unnamed"])]:
+        found = job(*shape, ranks=ranks, stages=stages, seed=300, noise=0.005)
+        equal((found["present"], found["findings"]), (ranks, []), f"{ranks} ranks, {stages} stages, {shape}")
 
 
 def test_clean():
