@@ -69,6 +69,11 @@ void ml_command_query_release(struct ml_command_query *query)
     ml_arena_release(&query->arena);
 }
 
+static bool takes_job(const char *verb)
+{
+    return strcmp(verb, "ranks") == 0 || strcmp(verb, "plot") == 0;
+}
+
 static int add_file(struct ml_command_query *query, const char *value, const char *const *files,
                     size_t file_count, struct ml_error *err)
 {
@@ -78,7 +83,7 @@ static int add_file(struct ml_command_query *query, const char *value, const cha
 
     if (!value || end == value || *end || number >= file_count || !files[number])
         return ml_error_set(err, -EINVAL, "there is no file of that number");
-    if (query->files.len == (strcmp(query->argv.items[0], "ranks") ? FILES_MAX : RANKS_MAX))
+    if (query->files.len == (takes_job(query->argv.items[0]) ? RANKS_MAX : FILES_MAX))
         return ml_error_set(err, -EINVAL, "too many files");
     /* Not an option, whatever its name. */
     path = joined(query, files[number][0] == '-' ? "./" : "", files[number], "", "");

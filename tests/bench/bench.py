@@ -85,6 +85,8 @@ def parse_arguments():
                         help="of the row stacks only this number of threads")
     parser.add_argument("--program", metavar="NAME", action="append",
                         help="of the row programs only this: " + ", ".join(real_programs.NAMES))
+    parser.add_argument("--page", metavar="NAME", action="append",
+                        help="of the row view only this: " + ", ".join(row_view.NAMES))
     parser.add_argument("--json", metavar="FILE", help="where the figures go "
                         "(build/bench/results.json)")
     return parser.parse_args()
@@ -128,6 +130,7 @@ def main():
     if args.malloc:
         ctx.sizes["stack_repeat"] = 3
     ctx.only_programs = args.program
+    ctx.only_pages = args.page or row_view.NAMES
     try:
         machine = describe(ctx)
         print_head(machine)

@@ -60,8 +60,10 @@ FULL = {
     "view_steps": 3_030,
     "view_long_steps": 30_300,
     "view_events": 10_000_000,
-    "view_snapshots": (20_000, 100_000, 400_000),
-    "view_stacks": (10_000, 100_000, 400_000),
+    "view_long_events": 92_000_000,
+    "view_doublings": 8,
+    "view_snapshot": 5_000,
+    "view_stacks": 5_000,
 }
 QUICK = {
     "events": 1_000_000,
@@ -111,8 +113,10 @@ QUICK = {
     "view_steps": 20,
     "view_long_steps": 30,
     "view_events": 100_000,
-    "view_snapshots": (5_000,),
-    "view_stacks": (1_000,),
+    "view_long_events": 200_000,
+    "view_doublings": 1,
+    "view_snapshot": 5_000,
+    "view_stacks": 1_000,
 }
 
 

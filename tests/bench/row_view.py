@@ -2,17 +2,21 @@
 """The page of `memledger view` in Chromium, beside PyTorch's memory_viz and memray's flame graph."""
 import json
 import os
+import random
 import re
 import shutil
 import statistics
 import subprocess
 import sys
+import time
 
 from bench_context import HERE
 from bench_run import Failed, run
 from bench_table import Row, count, size
 
 LIMIT_S = 60  # for a page of another tool
+NAMES = ("training-10m", "malloc-10m", "training-100m", "malloc-100m", "training-10m-plain", "malloc-10m-plain",
+         "training-100m-plain", "memory_viz", "memray")
 VIZ_URL = "https://cdn.jsdelivr.net/gh/pytorch/pytorch@main/torch/utils/viz/MemoryViz.js"
 
 
@@ -69,19 +73,40 @@ def line(r, name, events, found, later="–", server="–", added="–"):
     r.data[name] = found
 
 
+def summaries(ctx, r, name, trace):
+    """Ten random instants."""
+    end_ns = json.loads(run([ctx.memledger, "plot", "--json", "--width=300", trace]).text)["end_ns"]
+    found = random.Random(4)
+    times_s = []
+    for _ in range(10):
+        start = time.monotonic()
+        run([ctx.memledger, "summary", f"--at={found.randrange(end_ns)}ns", trace])
+        times_s.append(time.monotonic() - start)
+    r.data[f"{name}, summary --at"] = times_s
+    r.note("%s: summary --at, ten random instants: %.0f ms, at most %.0f ms" % (
+        name, 1000 * statistics.median(times_s), 1000 * max(times_s)))
+
+
 def view_rows(ctx, r):
     training = ["bench_training", "--steps", ctx.sizes["view_steps"]]
     malloc = ["bench_malloc", "--events", ctx.sizes["view_events"]]
+    long_training = ["bench_training", "--steps", ctx.sizes["view_long_steps"]]
     for name, argv, heap, checkpoints in (
             ("training-10m", training, False, True),
             ("malloc-10m", malloc, True, True),
-            ("training-100m", ["bench_training", "--steps", ctx.sizes["view_long_steps"]], False, True),
+            ("training-100m", long_training, False, True),
+            ("malloc-100m", ["bench_malloc", "--slots", 2_000_000, "--events", ctx.sizes["view_long_events"]], True, True),
             ("training-10m-plain", training, False, False),
-            ("malloc-10m-plain", malloc, True, False)):
+            ("malloc-10m-plain", malloc, True, False),
+            ("training-100m-plain", long_training, False, False)):
+        if name not in ctx.only_pages:
+            continue
         trace, cache = made(ctx, name, argv, heap, checkpoints), ctx.file("view-cache")
         questions = ctx.sizes["view_questions"] if checkpoints else 1
         found = browse(ctx, "view", ctx.memledger, trace, questions, cache=cache)
         again = browse(ctx, "view", ctx.memledger, trace, 1, cache=cache)
+        if name.endswith("-100m"):
+            summaries(ctx, r, name, trace)
         events = json.loads(run([ctx.memledger, "summary", "--json", trace]).text)["events"]
         line(r, f"memledger, {name}", count(events), found, "%.2f" % (again["first_ms"] / 1000),
              "%.0f" % found["server_mib"], "%.1f" % checkpoint_percent(trace))
@@ -91,11 +116,12 @@ def view_rows(ctx, r):
 # ---- Other tools -------------------------------------------------------------
 
 
-def largest(ctx, r, name, kind, pages):
-    """The largest page that opens within the limit. @pages  (events, function that makes it)"""
+def largest(ctx, r, name, kind, first, make):
+    """The largest page that opens within the limit: each has twice as many entries as the one before.
+    @make  a page of so many entries"""
     best = None
-    for events, make in pages:
-        page = make()
+    for events in (first << i for i in range(ctx.sizes["view_doublings"])):
+        page = make(events)
         found = browse(ctx, "page", page, kind, ctx.sizes["view_questions"] // 10 or 1)
         r.data.setdefault(f"{name}, all", []).append({"events": events, "page_bytes": os.path.getsize(page), **found})
         if "failed" in found:
@@ -146,8 +172,7 @@ def viz_rows(ctx, r):
     if script is None:
         r.note("memory_viz: not measured; MEMORY_VIZ names the folder torch/utils/viz of PyTorch's source")
         return
-    pages = [(n, lambda n=n: viz_page(ctx, script, n)) for n in ctx.sizes["view_snapshots"]]
-    largest(ctx, r, "memory_viz", "memory_viz", pages)
+    largest(ctx, r, "memory_viz", "memory_viz", ctx.sizes["view_snapshot"], lambda n: viz_page(ctx, script, n))
 
 
 def with_packages(ctx, page):
@@ -180,8 +205,7 @@ def memray_rows(ctx, r):
     if not ctx.memray:
         r.note("memray: not installed")
         return
-    pages = [(n, lambda n=n: memray_page(ctx, n)) for n in ctx.sizes["view_stacks"]]
-    largest(ctx, r, "memray flamegraph, stacks", "memray", pages)
+    largest(ctx, r, "memray flamegraph, stacks", "memray", ctx.sizes["view_stacks"], lambda n: memray_page(ctx, n))
 
 
 def row(ctx):
@@ -192,8 +216,10 @@ def row(ctx):
     if not (ctx.build / "web/page/node_modules").exists() or not shutil.which("chromium"):
         raise Failed("the page was not built here, or there is no chromium")
     view_rows(ctx, r)
-    viz_rows(ctx, r)
-    memray_rows(ctx, r)
+    if "memory_viz" in ctx.only_pages:
+        viz_rows(ctx, r)
+    if "memray" in ctx.only_pages:
+        memray_rows(ctx, r)
     r.note("plain: without checkpoints in the trace; first: with an empty cache folder; later: once more; %d random zooms and instants each, until painted; "
            "other pages: wheel or clicks" % ctx.sizes["view_questions"])
     return r

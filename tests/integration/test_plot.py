@@ -388,5 +388,60 @@ def test_sum_of_devices_is_called_one():
     contains(" ".join(texts("one.svg")), "live memory on cuda:0 (", "the axis of one device")
 
 
+def of_rank(rank):
+    env = {key: value for key, value in os.environ.items() if "RANK" not in key}
+    return env | {"RANK": str(rank), "WORLD_SIZE": "4"}
+
+
+def numbers(*args):
+    return json.loads(plot("--json", *args).stdout)
+
+
+def test_ranks_are_stacked_over_the_wall_clock():
+    for rank in range(3):
+        run(program("trains"), 3 + rank, trace=f"rank{rank}.mled", env=of_rank(rank))
+    files = [f"rank{rank}.mled" for rank in range(3)]
+    alone = [numbers(file) for file in files]
+    job = numbers("--by", "rank", *files)
+    starts = [trace["start_ns"] for trace in job["traces"]]
+    equal(starts, sorted(starts), "traces in the order of their starts")
+    equal(starts[0], 0, "the start of the job")
+    equal([band["name"] for band in job["bands"]], ["rank 0", "rank 1", "rank 2"], "bands")
+    equal([band["peak_bytes"] for band in job["bands"]], [one["peak_bytes"] for one in alone], "peaks")
+    equal(job["end_ns"], max(start + one["end_ns"] for start, one in zip(starts, alone)), "the end of the job")
+    sums = [sum(values) for values in zip(*job["bytes"])]
+    equal(job["peak_bytes"], max(sums), "the highest sum")
+    for start, one, values in zip(starts, alone, job["bytes"]):
+        column = (job["to_ns"] - job["from_ns"]) / (len(values) / 2)
+        used = [time for time, value in zip(job["times_ns"], values) if value > 0]
+        check(used[0] >= start - column and used[-1] <= start + one["end_ns"] + column, "a rank outside of its run")
+    last = numbers("--by", "rank", "--from", f"{starts[2]}ns", *files)
+    equal(last["bands"][2]["peak_bytes"], alone[2]["peak_bytes"], "the peak of the last rank in its own time")
+    plot("--by", "rank", *files, "-o", "ranks.svg")
+    contains(" ".join(texts("ranks.svg")), "rank 2", "the legend")
+
+
+def test_ranks_of_one_recording():
+    script = f"for rank in 0 1; do RANK=$rank {program('trains')} $((3 + rank)); done"
+    run("sh", "-c", script, trace="both.mled", env=of_rank(0) | {"RANK": ""})
+    peaks = [process["peak_bytes"] for process in numbers_of("summary", "both.mled")["processes"] if process["peak_bytes"]]
+    job = numbers("--by", "rank", "both.mled")  # the longer run of rank 1 has more
+    equal([band["name"] for band in job["bands"] if band["peak_bytes"]], ["rank 0", "rank 1"], "bands")
+    equal([band["peak_bytes"] for band in job["bands"] if band["peak_bytes"]], sorted(peaks), "peaks")
+
+
+def numbers_of(verb, trace):
+    return json.loads(plain(harness.MEMLEDGER, verb, "--json", trace).stdout)
+
+
+def test_ranks_that_cannot_be_stacked():
+    import_samples("order.mled", [100, 300, 200])
+    run(program("trains"), 2, trace="t.mled")
+    contains(plot("--by", "rank", "order.mled", code=1).stderr, "has no times", "error")
+    contains(plot("--json", "t.mled", "t.mled", code=2).stderr, "--by rank", "error")
+    contains(plot("--by", "rank", "--kind", "bars", "t.mled", code=2).stderr, "--by rank", "error")
+    contains(plot("--by", "rank", "--from", "1000s", "t.mled", code=1).stderr, "ended at", "error")
+
+
 if __name__ == "__main__":
     harness.main(globals())

@@ -1,5 +1,5 @@
 /* bands.h: live bytes over time, split into a few bands that add up to the total: by
- * category, by module, by device, or by process.
+ * category, by module, by device, or by process; of several traces, by rank.
  *
  * For each column two moments are kept, the one with the lowest total and the one with the
  * highest, in order of time. The bands of a moment add up to its total exactly, so that the
@@ -21,6 +21,7 @@ enum ml_bands_by {
     ML_BANDS_DEVICE,
     ML_BANDS_PROCESS,
     ML_BANDS_BY_COUNT,
+    ML_BANDS_RANK = ML_BANDS_BY_COUNT, /* of several traces, see job_bands.h */
 };
 
 /* What the bands show. */

@@ -28,7 +28,7 @@ static const char *const kind_names[] = {"timeline", "bars",      "categories", 
                                          "icicle",   "lifetimes", "segments",   NULL};
 static const char *const axes_names[] = {"same", "each", NULL}; /* enum ml_plot_axes */
 static const char *const by_names[] = {"category", "module",  "device", "process",
-                                       "stack",    "callers", NULL};
+                                       "stack",    "callers", "rank",   NULL};
 
 static const struct ml_option options[] = {
     {.name = "output",
@@ -57,9 +57,8 @@ static const struct ml_option options[] = {
      .offset = offsetof(struct ml_plot_cmd_opts, by),
      .value_name = "KEY",
      .choices = by_names,
-     .help = "timeline: stack by category (default), module, device or process; flame, icicle: by "
-             "module, "
-             "stack, or from allocations to their callers",
+     .help = "timeline: stack by category (default), module, device, process, or by rank of "
+             "several runs; flame, icicle: by module, stack, or from allocations to their callers",
      .no_env = true},
     {.name = "of",
      .type = ML_OPT_CHOICE,
@@ -229,8 +228,10 @@ static int check_json(const struct ml_plot_pictures *p)
     if (p->kind->draw != ml_draw_timeline)
         return ml_verb_usage_error(&ml_verb_plot, "--json is for a timeline; --kind %s has none",
                                    kind_names[p->opts->kind]);
-    if (p->count > 1)
-        return ml_verb_usage_error(&ml_verb_plot, "--json takes one trace at a time; remove '%s'",
+    if (p->count > 1 && p->opts->by != ML_PLOT_BY_RANK)
+        return ml_verb_usage_error(&ml_verb_plot,
+                                   "--json takes one trace at a time; remove '%s', or add --by "
+                                   "rank",
                                    p->files[1]);
     if (p->opts->baseline)
         return ml_verb_usage_error(&ml_verb_plot, "--json and --baseline do not go together");
@@ -251,6 +252,9 @@ static int check_by(const struct ml_plot_pictures *p)
     if (calls && !may_show_calls(p))
         return ml_verb_usage_error(&ml_verb_plot, "--by %s is for --kind flame or icicle",
                                    by_names[by]);
+    if (by == ML_PLOT_BY_RANK && p->kind->draw != ml_draw_timeline)
+        return ml_verb_usage_error(&ml_verb_plot, "--by rank is for a timeline; --kind %s has none",
+                                   kind_names[p->opts->kind]);
     if (p->opts->of != ML_COST_LIVE && (!may_show_calls(p) || by == ML_PLOT_BY_MODULE))
         return ml_verb_usage_error(&ml_verb_plot,
                                    "--of is for --kind flame or icicle --by stack or callers");
@@ -260,11 +264,13 @@ static int check_by(const struct ml_plot_pictures *p)
 static int check_timeline(const struct ml_plot_pictures *p)
 {
     const struct ml_plot_cmd_opts *opts = p->opts;
-    bool one = p->kind->draw == ml_draw_timeline && p->count == 1 && !opts->baseline;
+    bool one = p->kind->draw == ml_draw_timeline && p->count == 1 && !opts->baseline &&
+               opts->by != ML_PLOT_BY_RANK;
 
     if (opts->instant.process && !one)
         return ml_verb_usage_error(&ml_verb_plot,
-                                   "--process is for a timeline of one run, without --baseline");
+                                   "--process is for a timeline of one run, without --baseline "
+                                   "and --by rank");
     if (opts->depth && (!one || opts->by != ML_PLOT_BY_MODULE))
         return ml_verb_usage_error(&ml_verb_plot,
                                    "--depth is for a timeline of one run by module: add --by "
@@ -330,8 +336,8 @@ static int check_window(const struct ml_plot_pictures *p)
         ml_say("--from and --to: this recording has no times");
         return ML_EXIT_FAILURE;
     }
-    if (p->opts->from_ns < end_ns)
-        return ML_EXIT_OK;
+    if (p->opts->from_ns < end_ns || p->opts->by == ML_PLOT_BY_RANK)
+        return ML_EXIT_OK; /* ranks begin one after the other */
     ml_say("--from: the recording ended at %s", ml_format_duration_ns(end, (int64_t)end_ns));
     return ML_EXIT_FAILURE;
 }

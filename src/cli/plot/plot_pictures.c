@@ -64,8 +64,9 @@ int ml_plot_open(struct ml_plot_pictures *p)
     if (!p->traces || !p->names || name_runs(p) < 0)
         return ml_report_fail(&(struct ml_error){0});
     for (size_t i = 0; i < p->count; i++) {
-        p->traces[i] = p->count == 1 ? ml_instant_open(p->files[i], &p->opts->instant)
-                                     : ml_report_open(p->files[i], &p->opts->instant.report);
+        p->traces[i] = p->count == 1 || p->opts->by == ML_PLOT_BY_RANK
+                           ? ml_instant_open(p->files[i], &p->opts->instant)
+                           : ml_report_open(p->files[i], &p->opts->instant.report);
         if (!p->traces[i])
             return ML_EXIT_FAILURE;
     }

@@ -18,6 +18,7 @@ enum ml_plot_by {
     ML_PLOT_BY_PROCESS,
     ML_PLOT_BY_STACK,
     ML_PLOT_BY_CALLERS,
+    ML_PLOT_BY_RANK,
 };
 
 struct ml_plot_cmd_opts {
@@ -49,6 +50,10 @@ struct ml_plot_request {
     size_t count;
     struct ml_buf *numbers; /* gets the timeline as JSON, instead of a picture; NULL: draw */
 };
+
+/* The timeline of one or several recordings by rank. @return 0 or negative errno */
+int ml_draw_job(const struct ml_plot_request *request, struct ml_canvas *canvas,
+                struct ml_error *err);
 
 /* Draws all recordings of the request. @return an exit code; failures are printed */
 typedef int ml_plot_draw_fn(const struct ml_plot_request *request, struct ml_canvas *canvas);

@@ -299,6 +299,8 @@ int ml_draw_timeline(const struct ml_plot_request *request, struct ml_canvas *ca
     struct ml_error err = {0};
     int r = 0;
 
+    if (request->opts->by == ML_PLOT_BY_RANK)
+        return ml_draw_job(request, canvas, &err) < 0 ? ml_report_fail(&err) : ML_EXIT_OK;
     if (request->opts->instant.process)
         r = ml_snapshot_choose_process(&(struct ml_snapshot){0}, request->traces[0],
                                        (uint32_t)request->opts->instant.process, &err);

@@ -52,6 +52,8 @@ static const char *name_of(const struct stack *s, size_t band)
         return b->rest ? "other devices" : b->name;
     if (s->bands->by == ML_BANDS_PROCESS)
         return b->rest ? "other processes" : b->name;
+    if (s->bands->by == ML_BANDS_RANK)
+        return b->rest ? "other ranks" : b->name;
     if (b->rest)
         return s->bands->from_scopes ? "other scopes" : "other modules";
     if (*b->name)

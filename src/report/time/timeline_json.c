@@ -146,7 +146,8 @@ static void put_span(struct ml_json *json, const struct ml_timeline_numbers *n)
     static const char *const by[] = {[ML_BANDS_CATEGORY] = "category",
                                      [ML_BANDS_MODULE] = "module",
                                      [ML_BANDS_DEVICE] = "device",
-                                     [ML_BANDS_PROCESS] = "process"};
+                                     [ML_BANDS_PROCESS] = "process",
+                                     [ML_BANDS_RANK] = "rank"};
     const struct ml_timeline *total = &n->bands->total;
 
     ml_json_kv_cstr(json, "file", n->file);
@@ -161,11 +162,27 @@ static void put_span(struct ml_json *json, const struct ml_timeline_numbers *n)
     else
         ml_json_kv_null(json, "depth");
     ml_json_kv_bool(json, "has_times", !ml_trace_lacks_times(n->trace));
-    ml_json_kv_u64(json, "end_ns", ml_trace_info(n->trace)->end_ns);
+    ml_json_kv_u64(json, "end_ns", n->job ? n->job->end_ns : ml_trace_info(n->trace)->end_ns);
     ml_json_kv_u64(json, "from_ns", total->from_ns);
     ml_json_kv_u64(json, "to_ns", total->from_ns + total->span_ns);
     ml_json_kv_u64(json, "peak_bytes", total->peak_bytes);
     ml_json_kv_u64(json, "peak_time_ns", total->peak_time_ns);
+}
+
+/* Where each trace begins and ends on the axis. */
+static void put_traces(struct ml_json *json, const struct ml_timeline_numbers *n)
+{
+    ml_json_kv_u64(json, "start_wall_ns", n->job->start_wall_ns);
+    ml_json_key(json, "traces");
+    ml_json_begin_array(json);
+    for (size_t i = 0; i < n->job->traces.len; i++) {
+        ml_json_begin_object(json);
+        ml_json_kv_cstr(json, "file", n->names[i]);
+        ml_json_kv_u64(json, "start_ns", n->job->traces.items[i].start_ns);
+        ml_json_kv_u64(json, "end_ns", n->job->traces.items[i].end_ns);
+        ml_json_end_object(json);
+    }
+    ml_json_end_array(json);
 }
 
 int ml_timeline_json(const struct ml_timeline_numbers *n, struct ml_buf *out)
@@ -175,6 +192,8 @@ int ml_timeline_json(const struct ml_timeline_numbers *n, struct ml_buf *out)
     ml_json_init(&json, out, false);
     ml_json_begin_object(&json);
     put_span(&json, n);
+    if (n->job)
+        put_traces(&json, n);
     put_bands(&json, n->bands);
     put_moments(&json, n->bands, n->buckets);
     put_samples(&json, n->sampled, n->buckets);

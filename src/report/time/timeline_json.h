@@ -6,6 +6,7 @@
 #define ML_REPORT_TIMELINE_JSON_H
 
 #include "bands.h"
+#include "job_bands.h"
 #include "occasions.h"
 #include "reserved_curves.h"
 #include "sample_curves.h"
@@ -21,6 +22,8 @@ struct ml_timeline_numbers {
     const struct ml_sample_curves *sampled;
     const struct ml_reserved_curves *reserved;
     const struct ml_occasions *occasions;
+    const struct ml_job_bands *job; /* of several traces by rank; NULL: of one */
+    const char *const *names;       /* of these traces */
 };
 
 /* @return 0 or negative errno */

@@ -35,3 +35,9 @@ export function changeOf(before: FileState, now: FileState): Change {
   if (now.bytes > before.bytes) return 'grown';
   return now.modified_ns === before.modified_ns ? 'none' : 'replaced';
 }
+
+/* The traces of a job: all that were opened, or the one that is shown. */
+export function filesOfJob(files: readonly TraceFile[], shown: number): readonly TraceFile[] {
+  const opened = files.filter((file) => !file.listed);
+  return opened.some(({ id }) => id === shown) ? opened : files.filter(({ id }) => id === shown);
+}

@@ -87,6 +87,7 @@ export interface Plot {
   reserved?: ReservedCurve[]; // of devices with segments
   marks: Mark[];
   marks_left_out: number;
+  traces?: { file: string; start_ns: number; end_ns: number }[]; // by rank: in the order of the question
 }
 
 export interface Instant extends Report {

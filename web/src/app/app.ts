@@ -73,8 +73,8 @@ export class App {
   private isEmbedded = false;
 
   constructor(private readonly store: Store) {
-    this.tabs = new Tabs('Views', tabs, 'main', (view) => store.update({ view }));
-    this.timeline = new TimelineView(store);
+    this.tabs = new Tabs('Views', tabs, 'main', (view) => store.update({ view, ...this.rangeFor(view) }));
+    this.timeline = new TimelineView(store, () => this.files);
     this.blocks = new BlocksView(store);
     place('views').append(this.tabs.element);
     place('skip').addEventListener('click', (event) => this.skip(event));
@@ -97,6 +97,11 @@ export class App {
     else takeDrops((file) => void this.take(file));
     this.show();
     await this.openFile();
+  }
+
+  /* The range of a timeline by rank is in the time of the job, not of the file that other views show. */
+  private rangeFor(view: View): Partial<State> {
+    return this.store.state.by === 'rank' && view !== 'timeline' ? { from: null, to: null } : {};
   }
 
   private file(): TraceFile | undefined {

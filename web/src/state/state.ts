@@ -5,7 +5,7 @@
 import { parseTime, parseTimeOption, timeOption } from '../format/time';
 
 export const views = ['timeline', 'blocks', 'stacks', 'summary', 'processes', 'steps', 'leaks', 'oom', 'compare', 'ranks'] as const;
-export const bandKeys = ['category', 'module', 'device', 'process'] as const;
+export const bandKeys = ['category', 'module', 'device', 'process', 'rank'] as const;
 export const panels = ['tree', 'table', 'icicle', 'ledger', 'difference', 'events'] as const;
 export const groupKeys = [
   'module', 'category', 'label', 'scope', 'class', 'phase', 'thread', 'stack', 'function', 'file', 'library', 'line', 'device', 'space', 'process',

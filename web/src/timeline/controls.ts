@@ -24,12 +24,15 @@ export class Controls {
   readonly element: HTMLElement;
   private readonly by: HTMLLabelElement;
   private readonly depth: HTMLLabelElement;
+  private readonly hasRanks: () => boolean;
   private readonly commands = h('div', { class: 'commands' });
 
-  constructor(stack: (change: { by: BandKey } | { depth: number | null }) => void, act: (action: Action) => void) {
+  /* @hasRanks  several traces are open */
+  constructor(stack: (change: { by: BandKey } | { depth: number | null }) => void, act: (action: Action) => void, hasRanks: () => boolean) {
     const choices = bandKeys.map((key) => ({ value: key, text: key }));
 
     this.by = select('Stacked by', choices, bandKeys[0], (key) => stack({ by: key as BandKey }));
+    this.hasRanks = hasRanks;
     this.depth = select('Depth', depths(), '', (depth) => stack({ depth: depth === '' ? null : Number(depth) }));
     this.element = h(
       'div',
@@ -53,6 +56,7 @@ export class Controls {
     setChoice(this.by, by);
     setChoice(this.depth, String(depth ?? ''));
     this.depth.hidden = by !== 'module';
+    for (const option of this.by.querySelectorAll('option')) option.hidden = option.disabled = option.value === 'rank' && by !== 'rank' && !this.hasRanks();
     this.commands.replaceChildren(toolbar([command], copies));
   }
 }

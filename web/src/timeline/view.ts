@@ -2,9 +2,10 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-import { ask, type Answer } from '../api/client';
+import { ask, type Answer, type Query } from '../api/client';
+import { filesOfJob } from '../api/files';
 import { fileQuery, filtersIgnored, unfiltered } from '../api/filters';
-import type { Plot, Step, Steps } from '../api/types';
+import type { Plot, Step, Steps, TraceFile } from '../api/types';
 import { h } from '../dom/element';
 import { failure, nothing, remarks } from '../dom/notice';
 import { Pace } from '../dom/pace';
@@ -12,7 +13,7 @@ import { formatCount } from '../format/bytes';
 import { formatMoment, timeOption } from '../format/time';
 import type { Moments } from '../instant/moments';
 import { InstantView } from '../instant/view';
-import type { State } from '../state/state';
+import type { BandKey, State } from '../state/state';
 import type { Store } from '../state/store';
 import { Chart, type ChartContent } from './chart';
 import { Controls } from './controls';
@@ -42,12 +43,13 @@ export class TimelineView {
   private steps: Step[] = [];
   private fitted: Range = { from: 0, to: 1 };
   private shownLines: number[] = [];
-  private moments: Moments = { at: null, base: null };
+  private moments: Moments = { at: null, base: null }; // in the time of the shown file
+  private startNs = 0; // of the shown file on the axis; by rank, time 0 is the start of the job
   private turn = 0;
   private readonly details = new Pace(detailPauseMs);
   private instantTimer = 0;
 
-  constructor(private readonly store: Store) {
+  constructor(private readonly store: Store, private readonly files: () => readonly TraceFile[]) {
     this.chart = new Chart(this.chartPlace, {
       zoomed: (range) => this.setRange(range),
       chosen: (ns, asBase) => this.choose(ns, asBase),
@@ -55,7 +57,7 @@ export class TimelineView {
       hovered: (moment) => this.legend.hover(moment),
       resized: () => this.minimap.align(this.chart.plotArea()),
     });
-    this.controls = new Controls((change) => store.update(change), (action) => this.act(action));
+    this.controls = new Controls((change) => this.stack(change), (action) => this.act(action), () => this.jobFiles().length > 1);
     this.legend = new Legend((i) => this.toggleLine(i), (moment) => this.momentText(moment));
     this.minimap = new Minimap((range) => this.setRange(range));
     this.instant = new InstantView(store, (moments) => this.locate(moments));
@@ -69,6 +71,7 @@ export class TimelineView {
     const turn = ++this.turn;
     const { state } = this.store;
 
+    this.element.classList.remove('failed'); // a hidden chart has no width to ask for
     this.instant.show();
     try {
       const steps = this.askSteps(state);
@@ -111,7 +114,24 @@ export class TimelineView {
 
     const depth = state.by === 'module' && state.depth !== null ? ([['depth', String(state.depth)]] as const) : [];
 
-    return ask<Plot>('plot', fileQuery('plot', state, [['by', state.by], ...depth, ...span, ['width', String(width)]]));
+    return ask<Plot>('plot', this.plotQuery(state, [['by', state.by], ...depth, ...span, ['width', String(width)]]));
+  }
+
+  /* By rank: all traces of the job, with all processes. */
+  private plotQuery(state: State, options: Query): Query {
+    if (state.by !== 'rank') return fileQuery('plot', state, options);
+    const [, ...rest] = fileQuery('plot', { ...state, process: '' }, options);
+    return [...this.jobFiles().map(({ id }) => ['file', String(id)] as const), ...rest];
+  }
+
+  private jobFiles(): readonly TraceFile[] {
+    return filesOfJob(this.files(), this.store.state.file);
+  }
+
+  /* The time of a job is not that of a file. */
+  private stack(change: { by: BandKey } | { depth: number | null }): void {
+    const isOther = 'by' in change && (change.by === 'rank') !== (this.store.state.by === 'rank');
+    this.store.update({ ...change, ...(isOther ? { from: null, to: null } : {}) });
   }
 
   /* The picture is worth showing without them. */
@@ -122,10 +142,10 @@ export class TimelineView {
   /* Steps take longer to find than the picture; until then their marks say where they are. */
   private begin(plot: Answer<Plot>): void {
     this.overview = plot;
+    this.startNs = plot.data.traces?.[this.jobFiles().findIndex(({ id }) => id === this.store.state.file)]?.start_ns ?? 0;
     this.steps = [];
     this.fitted = fitToMarks(plot.data, this.bounds());
     this.shownLines = linesOf(plot.data).flatMap((line, i) => (line.isShownFirst ? [i] : []));
-    this.element.classList.remove('failed');
     this.showDetail(plot);
     this.showMinimap(plot.data);
     this.applyRange(this.range());
@@ -134,8 +154,16 @@ export class TimelineView {
   private useSteps(steps: Step[], turn: number): void {
     if (turn !== this.turn) return;
     this.steps = steps;
-    this.fitted = fitToSteps(steps, this.bounds());
+    this.fitted = this.fit(steps);
     this.applyRange(this.range());
+  }
+
+  /* Other ranks may begin and end later than the one whose steps are known. */
+  private fit(steps: readonly Step[]): Range {
+    const shifted = steps.map(({ begin_ns, end_ns }) => ({ begin_ns: begin_ns + this.startNs, end_ns: end_ns + this.startNs }));
+    const range = fitToSteps(shifted, this.bounds());
+
+    return this.overview?.data.traces ? { from: range.from, to: this.bounds().to } : range;
   }
 
   private fail(error: unknown): void {
@@ -185,14 +213,14 @@ export class TimelineView {
 
     this.detail = answer;
     this.chart.show(content, this.range());
-    this.chart.setMoments(this.moments);
+    this.chart.setMoments(this.onAxis(this.moments));
     this.legend.show(content);
     this.controls.show(answer, content, this.store.state);
     this.remark.replaceChildren(...this.sentences(plot));
   }
 
   private sentences(plot: Plot): Node[] {
-    const list = filtersIgnored('plot', this.store.state);
+    const list = plot.traces ? this.jobSentences(plot.traces.length) : filtersIgnored('plot', this.store.state);
 
     if (plot.device !== null && this.store.state.device === '') list.push(`The bands show ${plot.device}.`);
     if (!plot.has_times) list.push('This trace has no times: the axis counts its events.');
@@ -200,6 +228,13 @@ export class TimelineView {
     const empty = plot.peak_bytes === 0 && plot.from_ns === 0 && plot.to_ns === plot.end_ns;
     const nodes = [remarks(list), empty ? nothing('No allocation was recorded; only samples can be shown.') : null];
     return nodes.filter((node) => node !== null);
+  }
+
+  private jobSentences(count: number): string[] {
+    const shown = this.files().find(({ id }) => id === this.store.state.file)?.name ?? '';
+    const process = this.store.state.process !== '' ? ['Not filtered by process: a band has all processes of a rank.'] : [];
+
+    return [...process, `Ranks of ${formatCount(count)} traces, by their wall clocks. The upper edge adds up the highest moment of each rank in a column. The moment below is one of ${shown}.`];
   }
 
   private showMinimap(plot: Plot): void {
@@ -227,11 +262,15 @@ export class TimelineView {
 
   private locate(moments: Moments): void {
     this.moments = moments;
-    this.chart.setMoments(moments);
+    this.chart.setMoments(this.onAxis(moments));
+  }
+
+  private onAxis({ at, base }: Moments): Moments {
+    return { at: at === null ? null : at + this.startNs, base: base === null ? null : base + this.startNs };
   }
 
   private choose(ns: number, asBase: boolean): void {
-    const time = timeOption(Math.min(ns, this.bounds().to));
+    const time = timeOption(Math.max(Math.min(ns, this.bounds().to) - this.startNs, 0));
 
     if (asBase) this.store.update({ base: time, panel: 'difference' });
     else this.store.update({ at: time });
@@ -267,7 +306,7 @@ export class TimelineView {
     const range = this.range();
     const bounds = this.bounds();
     const middle = (range.from + range.to) / 2;
-    const at = this.moments.at;
+    const { at } = this.onAxis(this.moments);
     const center = at !== null && at >= range.from && at <= range.to ? at : middle;
 
     switch (action) {
@@ -291,11 +330,12 @@ export class TimelineView {
   private step(direction: number): void {
     const range = this.range();
     const distance = (range.to - range.from) / 100;
-    const { from, to } = this.bounds();
-    const at = Math.min(Math.max((this.moments.at ?? range.from) + direction * distance, from), to);
+    const { to } = this.bounds();
+    const now = this.moments.at ?? Math.max(range.from - this.startNs, 0);
+    const at = Math.min(Math.max(now + direction * distance, 0), to - this.startNs);
 
     this.locate({ ...this.moments, at });
-    this.setRange(reveal(range, at, this.bounds()));
+    this.setRange(reveal(range, at + this.startNs, this.bounds()));
     clearTimeout(this.instantTimer);
     this.instantTimer = window.setTimeout(() => this.store.adjust({ at: timeOption(at) }), instantDelayMs);
   }

@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 import { ApiError, ask } from '../api/client';
+import { filesOfJob } from '../api/files';
 import { readOptions } from '../api/filters';
 import type { Rank, Ranks, TraceFile } from '../api/types';
 import { bytesColumn, changeColumn, countColumn, numberColumn, textColumn, type Column } from '../dom/columns';
@@ -15,12 +16,6 @@ import { initialState } from '../state/state';
 import type { Store } from '../state/store';
 import { framed } from './frame';
 import { RankMap } from './rank-map';
-
-/* The traces of the job: all that were opened, or the one that is shown. */
-function filesOf(files: readonly TraceFile[], shown: number): readonly TraceFile[] {
-  const opened = files.filter((file) => !file.listed);
-  return opened.some(({ id }) => id === shown) ? opened : files.filter(({ id }) => id === shown);
-}
 
 /* Shows one rank: its trace, and its process if other ranks are in the same trace. */
 function opener(store: Store, files: readonly TraceFile[], ranks: Ranks): (rank: Rank) => void {
@@ -73,7 +68,7 @@ function noRanks(error: unknown): HTMLElement {
 
 export async function ranksView(store: Store, files: readonly TraceFile[]): Promise<HTMLElement> {
   const { state } = store;
-  const query = [...filesOf(files, state.file).map(({ id }) => ['file', String(id)] as const), ...readOptions(state)];
+  const query = [...filesOfJob(files, state.file).map(({ id }) => ['file', String(id)] as const), ...readOptions(state)];
   const answer = await ask<Ranks>('ranks', query).catch((error: unknown) => noRanks(error));
 
   if (answer instanceof HTMLElement) return answer;

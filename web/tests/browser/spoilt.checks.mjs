@@ -33,6 +33,8 @@ export const spoiltChecks = {
     await page.getByText(/damaged blocks? (was|were) skipped/).waitFor();
     const { bytes } = json('tree', '--salvage', '--min=0', files[damaged]);
     await page.locator(`.heading strong[title="${bytes.toLocaleString('en')} bytes"]`).waitFor();
+    const width = /--width=(\d+)/.exec(await page.locator('.timeline .toolbar code').first().textContent())?.[1];
+    assert.ok(Number(width) > 600, `the timeline has as many columns as fit, not ${width}`);
   },
 
   async 'an empty trace has a sentence in each view'(page) {

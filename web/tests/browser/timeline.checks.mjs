@@ -60,6 +60,24 @@ export const timelineChecks = {
     }
   },
 
+  async 'all open traces are stacked over the wall clock, and a click chooses a moment of the shown one'(page) {
+    await show(page, 'by=rank&salvage=true&file=1');
+    await fitted(page);
+    const options = (await page.locator('.timeline .toolbar code').textContent()).match(/--\S+=\S+/g);
+    const { bands, traces } = json('plot', '--salvage', ...options, ...files);
+    await page.mouse.move(5, 5);
+    const shown = await page.locator('.legend li .number').evaluateAll((numbers) => numbers.map(({ title }) => title));
+    for (const band of bands.filter(({ peak_bytes: bytes }) => bytes > 0))
+      assert.ok(shown.includes(`${band.peak_bytes.toLocaleString('en')} bytes`), band.name);
+    const [from, to] = await span(page);
+    const area = await page.locator('.chart .u-over').boundingBox();
+    await page.mouse.click(area.x + area.width / 2, area.y + area.height / 2);
+    await page.waitForURL(/at=\d+ns/);
+    const at = Number(/at=(\d+)ns/.exec(page.url())[1]);
+    const wanted = Math.max((from + to) / 2 - traces[1].start_ns, 0);
+    assert.ok(Math.abs(at - wanted) < (to - from) / 100, `${at} is not near ${wanted}`);
+  },
+
   async 'a click chooses a moment with the numbers of the command, Shift-click another to compare with'(page) {
     await show(page, '');
     await fitted(page);
