@@ -124,7 +124,7 @@ struct ml_metrics_server *ml_metrics_server_start(const char *listen, ml_metrics
         MHD_start_daemon(MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_AUTO, 0, NULL, NULL, on_request,
                          s, MHD_OPTION_SOCK_ADDR, &address, MHD_OPTION_CONNECTION_LIMIT,
                          CONNECTIONS_MAX, MHD_OPTION_CONNECTION_TIMEOUT, IDLE_SECONDS,
-                         MHD_OPTION_LISTENING_ADDRESS_REUSE, 1u, MHD_OPTION_END);
+                         MHD_OPTION_END);
     if (s->daemon)
         return s;
     ml_error_set(err, errno ? -errno : -EIO,

@@ -118,6 +118,9 @@ def test_server():
             check(False, f"{wrong} {headers} was answered")
         except urllib.error.HTTPError as error:
             check(error.code in (403, 404), "another error", error)
+    second = harness.plain(MEMLEDGER, "metrics", "--listen", f"127.0.0.1:{port}", "t.mled")
+    equal(second.returncode, 1, "exit code of a second server on the same port", second)
+    contains(second.stderr, "choose another with --listen", "its message")
     scrape(port)
     server.send_signal(signal.SIGTERM)
     equal(server.wait(harness.PATIENCE_S), 0, "exit code of the server")
