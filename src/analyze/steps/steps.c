@@ -225,6 +225,12 @@ const struct ml_step *ml_steps_find(const struct ml_steps *steps, uint64_t numbe
     return NULL;
 }
 
+bool ml_steps_grew_after(const struct ml_steps *steps)
+{
+    return steps->has_after && steps->after_rise_bytes > 0 &&
+           steps->after_rise_bytes >= steps->after.peak_bytes / 100;
+}
+
 const struct ml_step *ml_steps_highest(const struct ml_steps *steps)
 {
     const struct ml_step *highest = steps->list.len ? &steps->list.items[0] : NULL;

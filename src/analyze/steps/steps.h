@@ -71,6 +71,10 @@ void ml_steps_release(struct ml_steps *steps);
 /* The first step with that number, NULL: there is none. */
 const struct ml_step *ml_steps_find(const struct ml_steps *steps, uint64_t number);
 
+/* Whether live memory rose by a hundredth or more after the last step, which is worth a look. A loss
+ * or a counter that the program keeps is not. */
+bool ml_steps_grew_after(const struct ml_steps *steps);
+
 /* The step with the highest peak, the first of several; NULL: there are no steps. */
 const struct ml_step *ml_steps_highest(const struct ml_steps *steps);
 

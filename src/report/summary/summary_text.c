@@ -210,7 +210,7 @@ static bool device_left(const struct page *p, const struct ml_summary_device *d,
 static const char *leaks_hint(const struct ml_summary *s)
 {
     return s->counted.left_bytes > 0 && s->steps.list.len > 1
-               ? "; memledger leaks shows what grew from step to step"
+               ? "; memledger leaks tells whether memory grows from step to step"
                : "";
 }
 

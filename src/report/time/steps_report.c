@@ -125,7 +125,7 @@ static int put_after(const struct ml_steps *steps, const struct ml_style *style,
 {
     char rise[32], peak[32];
 
-    if (!steps->has_after || steps->after_rise_bytes == 0)
+    if (!ml_steps_grew_after(steps))
         return 0;
     return ml_buf_printf(out,
                          "After the last step live memory rose by %s, to %s; memledger leaks shows "
