@@ -7,6 +7,8 @@ drops its own errors.
 SPDX-License-Identifier: Apache-2.0
 """
 import functools
+import os
+import sys
 
 from . import _importing, _native
 
@@ -22,7 +24,7 @@ def watch():
 
 
 def _say(**values):
-    _place.update({key: int(value) for key, value in values.items()})
+    _place.update(values)
     _native.process_place(" ".join(f"{key}={value}" for key, value in _place.items()))
 
 
@@ -44,9 +46,24 @@ def _after(holder, name, say):
     setattr(holder, name, function)
 
 
+# Names of a job that are unique beyond a cluster of Ray.
+_BETTER_THAN_RAY = ("MEMLEDGER_JOB", "SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID")
+
+
+def _place_in_ray():
+    """The job of a worker of Ray, which may have started the process before it had a job."""
+    ray = sys.modules.get("ray")
+    if ray is None or not ray.is_initialized():
+        return {}
+    if any(os.environ.get(name) for name in _BETTER_THAN_RAY):
+        return {"launcher": "ray"}
+    return {"launcher": "ray", "job": _word(ray.get_runtime_context().get_job_id())}
+
+
 def _hook_groups(module):
     def say(_, *__):
-        _say(rank=module.get_rank(), world_size=module.get_world_size())
+        _say(rank=int(module.get_rank()), world_size=int(module.get_world_size()))
+        _say(**_place_in_ray())
     before = module.init_process_group
     _after(module, "init_process_group", say)
     import torch.distributed as dist  # it may have copied the name already
@@ -57,9 +74,13 @@ def _hook_groups(module):
 _OF_LAUNCHERS = ("rank", "world_size", "local_rank", "local_world_size", "node", "launcher", "job")
 
 
+def _word(text):
+    return "".join(c if c.isalnum() or c in "_-." else "_" for c in str(text))[:32]
+
+
 def _key(name):
     """The name of a dimension as a key of the place; not one that a launcher uses."""
-    key = "".join(c if c.isalnum() or c in "_-." else "_" for c in str(name))[:32]
+    key = _word(name)
     return f"mesh_{key}" if key in _OF_LAUNCHERS else key
 
 
@@ -67,7 +88,7 @@ def _hook_meshes(module):
     def say(_, mesh, *__):
         names, coordinate = mesh.mesh_dim_names, mesh.get_coordinate()
         if names and coordinate is not None:
-            _say(**{_key(name): at for name, at in zip(names, coordinate)})
+            _say(**{_key(name): int(at) for name, at in zip(names, coordinate)})
     _after(module.DeviceMesh, "__init__", say)
 
 
@@ -79,7 +100,7 @@ _MEGATRON = {"dp": "get_data_parallel_rank", "tp": "get_tensor_model_parallel_ra
 def _say_all(holder, getters):
     for key, getter in getters.items():
         try:
-            _say(**{key: getattr(holder, getter)()})
+            _say(**{key: int(getattr(holder, getter)())})
         except Exception:
             pass  # a version without such groups
 
@@ -101,5 +122,5 @@ def _hook_deepspeed_grid(module):
 def _hook_deepspeed_experts(module):
     """Of mixtures of experts, which have groups by their number of ranks."""
     def say(_, ep_size, *__):
-        _say(ep=module._get_expert_parallel_rank(f"ep_size_{ep_size}"))
+        _say(ep=int(module._get_expert_parallel_rank(f"ep_size_{ep_size}")))
     _after(module, "_create_expert_and_data_parallel", say)

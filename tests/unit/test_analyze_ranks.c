@@ -4,10 +4,13 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -186,6 +189,29 @@ static void test_leak_with_late_frees(void **state)
     drop(s);
 }
 
+/* Ray kills its workers at the end; one that took fewer steps than the others failed. */
+static void test_ends_under_ray(void **state)
+{
+    struct simulation *s = make(FAULT_NONE, 5, FAULT_KILLED);
+    const struct ml_ranks *ranks;
+
+    (void)state;
+    for (uint32_t rank = 0; rank < RANKS; rank++) {
+        struct ml_digest_rank *of = &s->digests[rank].ranks.items[0];
+        char place[64];
+
+        snprintf(place, sizeof(place), "launcher=ray job=01000000 rank=%u world_size=16", rank);
+        of->place = ml_arena_dup(&s->digests[rank].arena, place, strlen(place));
+        of->ending = ML_ENDING_SIGNAL;
+        of->signal = SIGKILL;
+    }
+    ranks = judge(s);
+    assert_int_equal(ranks->findings.len, 1);
+    assert_int_equal(ranks->findings.items[0].kind, ML_RANK_KILLED);
+    assert_int_equal(ranks->findings.items[0].worst, 5);
+    drop(s);
+}
+
 static void test_words(void **state)
 {
     static const struct ml_style style = {0};
@@ -222,6 +248,7 @@ int main(void)
         cmocka_unit_test(test_short_leak),
         cmocka_unit_test(test_noisy_ends),
         cmocka_unit_test(test_leak_with_late_frees),
+        cmocka_unit_test(test_ends_under_ray),
         cmocka_unit_test(test_words),
     };
 

@@ -61,6 +61,19 @@ static bool find_end(const struct ml_rank_row *row, struct ml_rank_finding *f)
     return true;
 }
 
+/* Ray kills its workers, or lets them exit with 1, when their work is done. */
+static bool was_ended_by_ray(const struct ml_ranks *ranks, const struct ml_rank_row *row)
+{
+    const char *at = row->of->place, *key, *value;
+    size_t key_len, value_len;
+
+    while (ml_place_next(&at, &key, &key_len, &value, &value_len))
+        if (key_len == strlen("launcher") && memcmp(key, "launcher", key_len) == 0)
+            return value_len == strlen("ray") && memcmp(value, "ray", value_len) == 0 &&
+                   row->of->steps > 0 && row->of->steps == ranks->steps;
+    return false;
+}
+
 static int find_ends(struct ml_ranks *ranks)
 {
     int r = 0;
@@ -68,7 +81,8 @@ static int find_ends(struct ml_ranks *ranks)
     for (size_t i = 0; r == 0 && i < ranks->rows.len; i++) {
         struct ml_rank_finding f = {.worst_row = i};
 
-        if (find_end(&ranks->rows.items[i], &f))
+        if (find_end(&ranks->rows.items[i], &f) &&
+            (f.kind == ML_RANK_OOM || !was_ended_by_ray(ranks, &ranks->rows.items[i])))
             r = add(ranks, &f, ranks->rows.items[i].rank);
     }
     return r;

@@ -233,6 +233,7 @@ static void explain(const struct composition *c, const struct ml_rank_modules *m
                     struct ml_rank_finding *f)
 {
     uint32_t module;
+    size_t modules;
 
     f->module = "";
     f->category = find_category(c, f->bytes > 0, &f->part_bytes);
@@ -244,7 +245,9 @@ static void explain(const struct composition *c, const struct ml_rank_modules *m
     f->ratio = ratio_of(sum_of(c, c->own, f->category), sum_of(c, c->other, f->category));
     f->input_ratio =
         ratio_of(sum_of(c, c->own, MEMLEDGER_INPUT), sum_of(c, c->other, MEMLEDGER_INPUT));
-    f->cause = cause_of(f, count_modules(c, f->category, f->part_bytes));
+    modules = count_modules(c, f->category, f->part_bytes);
+    f->in_several = modules > 1;
+    f->cause = cause_of(f, modules);
 }
 
 /* In how many rows of steps its peak is above that of its peers by half of the difference. */

@@ -86,7 +86,8 @@ struct ml_rank_finding {
     bool has_category;
     uint32_t category;  /* with the next ones: most of the bytes */
     int64_t part_bytes; /* of the category */
-    const char *module; /* "": spread over several */
+    const char *module; /* "": none, or several have parts of them */
+    bool in_several;    /* modules */
     double ratio;       /* to its peers; 0: they have none */
     double input_ratio; /* of its inputs to those of its peers; 0: not known */
     uint64_t steps_above, steps_compared;

@@ -23,6 +23,7 @@ struct map {
     const struct ml_ranks *ranks;
     size_t lines, columns;
     double left, top, width, line_px;
+    uint64_t from_bytes; /* of the lightest shade */
 };
 
 static size_t first_of(size_t part, size_t parts, size_t count)
@@ -43,12 +44,32 @@ static uint64_t value_of(const struct map *m, size_t line, size_t column)
     return most;
 }
 
+/* Ranks that are alike differ by little: shades begin at three quarters or half of the highest peak
+ * if no cell is lower. */
+static uint64_t lightest(const struct map *m)
+{
+    uint64_t highest = m->ranks->peak_most_bytes, lowest = highest;
+
+    for (size_t line = 0; line < m->lines; line++)
+        for (size_t i = 0; i < m->columns; i++) {
+            uint64_t bytes = value_of(m, line, i);
+
+            lowest = bytes > 0 ? ml_min_u64(lowest, bytes) : lowest;
+        }
+    if (lowest >= highest - highest / 4)
+        return highest - highest / 4;
+    return lowest >= highest / 2 ? highest / 2 : 0;
+}
+
 /* 0: no memory. */
 static unsigned shade_of(const struct map *m, uint64_t bytes)
 {
-    if (bytes == 0 || m->ranks->peak_most_bytes == 0)
+    uint64_t highest = m->ranks->peak_most_bytes;
+
+    if (bytes == 0 || highest == 0)
         return 0;
-    return 1 + (unsigned)((double)bytes / (double)m->ranks->peak_most_bytes * (SHADES - 1));
+    return 1 + (unsigned)((double)(bytes - m->from_bytes) / (double)(highest - m->from_bytes) *
+                          (SHADES - 1));
 }
 
 static struct ml_pen pen_of(unsigned shade)
@@ -119,17 +140,23 @@ static void draw_steps(const struct map *m)
 
     for (uint64_t i = 0; i < steps; i += each)
         ml_draw_text(m->canvas, &letters, m->left + ((double)i + 0.5) / (double)steps * m->width, y,
-                     ml_canvas_printf(m->canvas, "%" PRIu64, i + 1));
+                     ml_canvas_printf(m->canvas, "%" PRIu64, i));
     ml_draw_text(m->canvas, &letters, m->left + m->width / 2, y + 16, "step");
 }
 
 static void draw_legend(const struct map *m, enum ml_unit unit)
 {
     const struct ml_lettering letters = {.ink = ML_INK_QUIET, .size = 11};
+    const struct ml_lettering before = {.ink = ML_INK_QUIET, .size = 11, .anchor = ML_ANCHOR_END};
     double y = m->top + (double)m->lines * m->line_px + LEGEND_PX, x = m->left;
     char bytes[32];
 
-    ml_draw_text(m->canvas, &letters, x, y + 9, "0");
+    ml_draw_text(
+        m->canvas, &before, x + 10, y + 9,
+        m->from_bytes == 0
+            ? "0"
+            : ml_canvas_printf(m->canvas, "%s",
+                               ml_format_bytes(bytes, (int64_t)m->from_bytes, unit)));
     for (unsigned i = 1; i <= SHADES; i++) {
         struct ml_pen pen = pen_of(i);
 
@@ -159,6 +186,7 @@ void ml_plot_ranks(struct ml_canvas *canvas, const struct ml_ranks *ranks, enum 
         8;
     m.left = ML_PLOT_AXIS_LEFT_PX;
     m.width = WIDTH_PX - m.left - ML_PLOT_MARGIN_PX - MARK_PX - 8;
+    m.from_bytes = lightest(&m);
     for (size_t i = 0; i < m.lines; i++) {
         if (m.columns > 0)
             draw_line(&m, i);

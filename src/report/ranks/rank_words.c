@@ -83,7 +83,7 @@ static void say_where(struct words *w, const struct ml_rank_finding *f)
     if (*f->module)
         say(w, " in %s", f->module);
     else
-        say(w, " outside of modules, or in several");
+        say(w, f->in_several ? " in several modules" : " outside of modules");
 }
 
 static void say_cause(struct words *w, const struct ml_rank_finding *f)

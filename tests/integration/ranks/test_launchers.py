@@ -35,6 +35,8 @@ LAUNCHERS = {
     "dmlc": ({"DMLC_ROLE": "worker", "DMLC_TASK_ID": 5, "DMLC_NUM_WORKER": 8},
              "rank=5 world_size=8 launcher=dmlc"),
     "jax": ({"JAX_PROCESS_ID": 5, "JAX_NUM_PROCESSES": 8}, "rank=5 world_size=8 launcher=jax"),
+    "a worker of Ray without a job": ({"RANK": 5, "WORLD_SIZE": 8, "RAY_JOB_ID": "ffffffff"},
+                                      "rank=5 world_size=8 launcher=env"),
     "kubernetes": ({"JOB_COMPLETION_INDEX": 5, "MEMLEDGER_JOB": "pods", "MEMLEDGER_WORLD_SIZE": 8},
                    "rank=5 world_size=8 launcher=kubernetes job=pods"),
 }

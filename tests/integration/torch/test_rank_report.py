@@ -47,6 +47,18 @@ def test_training():
         equal(report("ranks", folder)["findings"], found["findings"], "findings of the digest")
 
 
+def test_groups():
+    """Coordinates of Megatron and DeepSpeed, the job of Ray."""
+    need_torch()
+    for words, place in [(["megatron"], "rank=0 world_size=1 dp=3 tp=1 pp=2"), (["deepspeed"], "rank=0 world_size=1 ep=2"),
+                         (["ray"], "rank=0 world_size=1 launcher=ray job=01000000")]:
+        result = run(PYTHON, os.path.join(HERE, "place_modules.py"), *words, options=["-qf", "--sample-hz", "0"],
+                     timeout=PATIENCE_S)
+        equal(result.code, 0, "exit code", result)
+        equal(report("sql", result.trace, "select place from processes where place is not null")["rows"], [[place]],
+              f"the place with {words}")
+
+
 def record(folder, rank, command, size=4):
     return run(*command, trace=os.path.join(folder, "%r.mled"), options=["-qf"],
                env={**os.environ, "SLURM_PROCID": str(rank), "SLURM_NTASKS": str(size),
