@@ -102,6 +102,27 @@ static void test_below(void **state)
     drop(s);
 }
 
+/* Each rank has its gradients in other modules: the gradients as a whole do not differ. */
+static void test_scattered_category(void **state)
+{
+    struct simulation *s = make(FAULT_NONE, 5, FAULT_LONGER);
+    const struct ml_ranks *ranks;
+
+    (void)state;
+    for (uint32_t i = 0; i < RANKS; i++) {
+        struct ml_digest_rank *of = &s->digests[i].ranks.items[0];
+        for (size_t k = 0; k < of->cells.len; k++)
+            if (of->cells.items[k].category == MEMLEDGER_GRADIENT)
+                of->cells.items[k].module =
+                    (of->cells.items[k].module + i) % (uint32_t)s->digests[i].modules.len;
+    }
+    ranks = judge(s);
+    assert_int_equal(ranks->findings.len, 1);
+    assert_int_equal(ranks->findings.items[0].worst, 5);
+    assert_int_equal(ranks->findings.items[0].category, MEMLEDGER_ACTIVATION);
+    drop(s);
+}
+
 static void test_lacks_module(void **state)
 {
     struct simulation *s = make(FAULT_MODULE, 5, FAULT_NONE);
@@ -243,6 +264,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_clocks),
         cmocka_unit_test(test_below),
+        cmocka_unit_test(test_scattered_category),
         cmocka_unit_test(test_lacks_module),
         cmocka_unit_test(test_lost),
         cmocka_unit_test(test_short_leak),

@@ -13,15 +13,22 @@
 #define IN_ONE_MODULE 0.6 /* of the difference, to name a module */
 #define SPREAD_MODULES 3  /* that share a difference, to call it one of all modules */
 
-/* The bytes of modules × categories, and those to compare them with. */
+/* The bytes of modules × categories, then those of each category in all modules, and those to
+ * compare them with. The median of a category over the peers is not the sum of the medians of its
+ * modules: a block can be in another module on each rank. */
 struct composition {
     size_t modules;
-    const int64_t *own, *other; /* module × ML_CATEGORIES */
+    const int64_t *own, *other; /* module × ML_CATEGORIES, ML_CATEGORIES */
 };
 
 static int64_t *make_cells(const struct ml_rank_modules *m)
 {
-    return calloc(ml_intern_len(&m->paths) * (size_t)ML_CATEGORIES + 1, sizeof(int64_t));
+    return calloc((ml_intern_len(&m->paths) + 1) * (size_t)ML_CATEGORIES, sizeof(int64_t));
+}
+
+static size_t sum_cell(const struct ml_rank_modules *m, uint32_t category)
+{
+    return ml_intern_len(&m->paths) * (size_t)ML_CATEGORIES + category;
 }
 
 static void add_line(const struct ml_rank_modules *m, const struct ml_ranks *ranks, size_t row,
@@ -30,9 +37,13 @@ static void add_line(const struct ml_rank_modules *m, const struct ml_ranks *ran
     const struct ml_digest_rank *of = ranks->rows.items[row].of;
     const uint64_t *values = of->cells.len ? ml_digest_values(of, line) : NULL;
 
-    for (size_t i = 0; i < of->cells.len; i++)
-        to[ml_rank_module(m, row, of->cells.items[i].module) * ML_CATEGORIES +
-           of->cells.items[i].category] += (int64_t)values[i];
+    for (size_t i = 0; i < of->cells.len; i++) {
+        uint32_t category = of->cells.items[i].category;
+
+        to[ml_rank_module(m, row, of->cells.items[i].module) * ML_CATEGORIES + category] +=
+            (int64_t)values[i];
+        to[sum_cell(m, category)] += (int64_t)values[i];
+    }
 }
 
 /* ---- The peers -------------------------------------------------------------------- */
@@ -61,26 +72,44 @@ static uint64_t median_of(const struct value *values, size_t have, size_t member
 
 typedef ML_VEC(struct value) values;
 
+/* The cells of one rank at its own peak. */
+static int collect_rank(const struct ml_ranks *ranks, const struct ml_rank_modules *m, size_t row,
+                        values *ret)
+{
+    const struct ml_digest_rank *of = ranks->rows.items[row].of;
+    uint64_t sums[ML_CATEGORIES] = {0};
+
+    for (size_t i = 0; i < of->cells.len; i++) {
+        uint32_t category = of->cells.items[i].category;
+        struct value value = {ml_rank_module(m, row, of->cells.items[i].module) * ML_CATEGORIES +
+                                  category,
+                              ml_digest_values(of, 0)[i]};
+
+        sums[category] += value.bytes;
+        if (value.bytes > 0 && ml_vec_push(ret, value) < 0)
+            return -ENOMEM;
+    }
+    for (uint32_t category = 0; category < ML_CATEGORIES; category++) {
+        struct value sum = {sum_cell(m, category), sums[category]};
+
+        if (sum.bytes > 0 && ml_vec_push(ret, sum) < 0)
+            return -ENOMEM;
+    }
+    return 0;
+}
+
 static int collect(const struct ml_ranks *ranks, const struct ml_rank_modules *m, size_t group,
                    values *ret, size_t *ret_members)
 {
-    for (size_t row = 0; row < ranks->rows.len; row++) {
-        const struct ml_digest_rank *of = ranks->rows.items[row].of;
+    int r = 0;
 
+    for (size_t row = 0; r == 0 && row < ranks->rows.len; row++) {
         if (ranks->rows.items[row].group != group)
             continue;
         ++*ret_members;
-        for (size_t i = 0; i < of->cells.len; i++) {
-            struct value value = {ml_rank_module(m, row, of->cells.items[i].module) *
-                                          ML_CATEGORIES +
-                                      of->cells.items[i].category,
-                                  ml_digest_values(of, 0)[i]};
-
-            if (value.bytes > 0 && ml_vec_push(ret, value) < 0)
-                return -ENOMEM;
-        }
+        r = collect_rank(ranks, m, row, ret);
     }
-    return 0;
+    return r;
 }
 
 /* The median of each cell over the group, each rank at its own peak. */
@@ -124,11 +153,7 @@ static const int64_t *medians_of(const struct ml_ranks *ranks, struct ml_rank_mo
 
 static int64_t sum_of(const struct composition *c, const int64_t *bytes, uint32_t category)
 {
-    int64_t sum = 0;
-
-    for (size_t i = 0; i < c->modules; i++)
-        sum += bytes[i * ML_CATEGORIES + category];
-    return sum;
+    return bytes[c->modules * ML_CATEGORIES + category];
 }
 
 /* The category with most of the difference in its direction. */
