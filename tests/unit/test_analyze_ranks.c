@@ -102,24 +102,26 @@ static void test_below(void **state)
     drop(s);
 }
 
-/* Each rank has its gradients in other modules: the gradients as a whole do not differ. */
+/* Each rank has its inputs in another module: as a whole they do not differ. */
 static void test_scattered_category(void **state)
 {
-    struct simulation *s = make(FAULT_NONE, 5, FAULT_LONGER);
+    struct simulation *s = make(FAULT_NONE, 5, FAULT_UNSHARDED);
     const struct ml_ranks *ranks;
 
     (void)state;
     for (uint32_t i = 0; i < RANKS; i++) {
         struct ml_digest_rank *of = &s->digests[i].ranks.items[0];
         for (size_t k = 0; k < of->cells.len; k++)
-            if (of->cells.items[k].category == MEMLEDGER_GRADIENT)
+            if (of->cells.items[k].category == MEMLEDGER_INPUT) {
                 of->cells.items[k].module =
                     (of->cells.items[k].module + i) % (uint32_t)s->digests[i].modules.len;
+                of->values.items[k] += 1 << 30;
+            }
     }
     ranks = judge(s);
     assert_int_equal(ranks->findings.len, 1);
     assert_int_equal(ranks->findings.items[0].worst, 5);
-    assert_int_equal(ranks->findings.items[0].category, MEMLEDGER_ACTIVATION);
+    assert_int_equal(ranks->findings.items[0].category, MEMLEDGER_OPTIMIZER_STATE);
     drop(s);
 }
 
