@@ -115,7 +115,7 @@ static void test_scattered_category(void **state)
             if (of->cells.items[k].category == MEMLEDGER_INPUT) {
                 of->cells.items[k].module =
                     (of->cells.items[k].module + i) % (uint32_t)s->digests[i].modules.len;
-                of->values.items[k] += 1 << 30;
+                of->values.items[k] += UINT64_C(1) << 40;
             }
     }
     ranks = judge(s);
