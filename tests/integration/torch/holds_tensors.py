@@ -1,7 +1,7 @@
 # holds_tensors.py: holds tensors as standard input says, one line after the other: "hold NAME
-# FLOATS", "drop NAME", "count". Answers each with the bytes that memledger.live() counts, or 0. With
-# an argument, the first import of that module makes a file "waits" and waits for a file "go". For
-# test_torch_attach.py.
+# FLOATS", "drop NAME", "count". Answers each with the bytes that memledger.live() counts, or 0.
+# With an argument, the first import of that module makes a file "waits" and waits for a file "go".
+# For test_torch_attach.py.
 #
 # SPDX-License-Identifier: Apache-2.0
 import os
