@@ -4,32 +4,30 @@
 # For test_torch_attach.py.
 #
 # SPDX-License-Identifier: Apache-2.0
+import collections
 import os
-import queue
 import sys
 import threading
 import time
 
 import torch
 
-lines = queue.Queue()
+lines = collections.deque()
 held = {}
 counts = False
 
 
 def read():
     for line in sys.stdin:
-        lines.put(line.split())
-    lines.put(None)
+        lines.append(line.split())
+    lines.append(None)
 
 
 def next_line():
     """Waits in Python, so that the interpreter's main thread stays reachable."""
-    while True:
-        try:
-            return lines.get_nowait()
-        except queue.Empty:
-            time.sleep(0.005)
+    while not lines:
+        time.sleep(0.005)
+    return lines.popleft()
 
 
 class Waits:
