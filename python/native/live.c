@@ -32,6 +32,18 @@ static PyObject *has_recorder(PyObject *self, PyObject *args)
     return PyBool_FromLong(ml_native_live() != NULL);
 }
 
+/* (on): passes it to the function, if there is one. */
+static PyObject *switch_to(PyObject *args, void (*function)(int))
+{
+    int on;
+
+    if (!PyArg_ParseTuple(args, "p", &on))
+        return NULL;
+    if (function)
+        function(on);
+    Py_RETURN_NONE;
+}
+
 /* ---- The table -------------------------------------------------------------------- */
 
 static PyObject *live_on(PyObject *self, PyObject *args)
@@ -56,14 +68,9 @@ static PyObject *live_is_on(PyObject *self, PyObject *args)
 static PyObject *live_seeding(PyObject *self, PyObject *args)
 {
     const struct ml_live_api *live = ml_native_live();
-    int on;
 
     (void)self;
-    if (!PyArg_ParseTuple(args, "p", &on))
-        return NULL;
-    if (live)
-        live->seeding(on);
-    Py_RETURN_NONE;
+    return switch_to(args, live ? live->seeding : NULL);
 }
 
 static PyObject *live_seed(PyObject *self, PyObject *args)
@@ -242,14 +249,9 @@ static PyObject *log_end(PyObject *self, PyObject *args)
 static PyObject *log_forward(PyObject *self, PyObject *args)
 {
     const struct ml_live_api *live = ml_native_live();
-    int on;
 
     (void)self;
-    if (!PyArg_ParseTuple(args, "p", &on))
-        return NULL;
-    if (live)
-        live->log_forward(on);
-    Py_RETURN_NONE;
+    return switch_to(args, live ? live->log_forward : NULL);
 }
 
 /* @return 0, or -1 with an exception set */

@@ -69,6 +69,9 @@ static inline bool ml_lost_is_events(uint64_t reason)
 /* Setting of a trace of malloc that began in the middle of the program: `memledger attach --heap`.
  * Frees of older blocks are in it. */
 #define ML_SETTING_BEGAN_LATE "heap_began_late"
+/* Setting of a trace that began while its program ran, and may have ended before it: `memledger
+ * attach`, memledger.start(). */
+#define ML_SETTING_JOINED "joined"
 
 /* The name of a step's mark that memledger inferred: see steps.h. */
 /* The class of a module that is a function of the program: one that goes on with the results of a

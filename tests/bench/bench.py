@@ -13,6 +13,7 @@ import time
 
 import real_programs
 import row_analysis
+import row_attach
 import row_bounds
 import row_collector
 import row_crowd
@@ -55,6 +56,7 @@ ROWS = {
     "instant": row_instant.row,
     "server": row_server.row,
     "live": row_live.row,
+    "attach": row_attach.row,
     "collector": row_collector.row,
     "start": row_start.row,
     "equal": row_equal.row,

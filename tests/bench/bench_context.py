@@ -56,6 +56,8 @@ FULL = {
     "fork_mallocs": 40_000,      # of each: more than a ring holds
     "fork_runs": 10,
     "live_s": 20,
+    "attach_times": 50,
+    "attach_pieces": 20,
     "view_questions": 200,
     "view_steps": 3_030,
     "view_long_steps": 30_300,
@@ -109,6 +111,8 @@ QUICK = {
     "fork_mallocs": 1_000,
     "fork_runs": 1,
     "live_s": 2,
+    "attach_times": 2,
+    "attach_pieces": 2,
     "view_questions": 4,
     "view_steps": 20,
     "view_long_steps": 30,

@@ -82,8 +82,8 @@ def differences(recorded, theirs):
     """The blocks that only one side has."""
     missing = [b for b in theirs if b not in recorded]
     extra = [b for b in recorded if b not in theirs]
-    lines = [f"{len(missing)} blocks of PyTorch are not in the trace, {len(extra)} of the trace are "
-             "not in PyTorch"]
+    lines = [f"{len(missing)} blocks of PyTorch are not in the trace, {len(extra)} of the trace "
+             "are not in PyTorch"]
     lines += [f"  missing {address:#x} {size:,}" for address, size in missing[:SHOWN]]
     lines += [f"  extra   {address:#x} {size:,} {recorded[address, size]}"
               for address, size in extra[:SHOWN]]

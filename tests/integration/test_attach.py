@@ -9,7 +9,7 @@ import sys
 
 import harness
 from attaching import begin, end
-from harness import MEMLEDGER, Skip, contains, equal, program
+from harness import MEMLEDGER, Skip, check, contains, equal, program
 
 
 class Program:
@@ -45,8 +45,20 @@ def test_malloc():
     equal(summary["allocations"], 2, "allocations", summary)
     equal(summary["live_bytes"], 300, "bytes live at the end", summary)
     equal(summary["health"]["unknown_frees"], 0, "frees that need a warning", summary)
-    contains(harness.plain(MEMLEDGER, "summary", "t.mled").stdout, "began while the program ran",
-             "summary")
+    check(summary["health"].get("went_on"), "the program ran on", summary["health"])
+    text = harness.plain(MEMLEDGER, "summary", "t.mled").stdout
+    contains(text, "began while the program ran", "summary")
+    contains(text, "live at end", "summary")
+
+
+def test_end_of_the_program():
+    """What is live when the program ends was never freed."""
+    p = Program()
+    attached = begin(p.process.pid, "--heap")
+    p.ask("malloc 1 1000")
+    p.end()
+    equal(attached.wait(harness.PATIENCE_S), 0, "exit code of attach")
+    contains(harness.plain(MEMLEDGER, "summary", "t.mled").stdout, "never freed", "summary")
 
 
 def test_again_and_again():

@@ -82,6 +82,8 @@ def test_equals_table():
     while True:
         for by in ("category", "module", "process", "device", "label", "scope"):
             equal(rows("t.mled", by), table("t.mled", by), f"live by {by} at {where}")
+        if where == "gradients 0":
+            equal(rows("t.mled", "category").get("gradient"), 3 * 102400, "before they are named")
         now = state("t.mled")
         summary = harness.report("summary", "t.mled")
         equal(now["peak_bytes"], summary["peak_bytes"], f"the peak at {where}")
@@ -94,7 +96,7 @@ def test_equals_table():
     harness.finish(process)
     ended = state("t.mled")
     check(ended["finished"] and not ended["being_recorded"], "the state afterwards")
-    equal(ended["steps"], 3, "steps")
+    equal((ended["steps"], ended["step"]), (3, 2), "steps, and the last one")
 
 
 def test_one_follower():

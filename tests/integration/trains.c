@@ -4,7 +4,8 @@
  *
  *     trains LAYERS [wait]
  *
- * With `wait` it says before and after each phase where it is, and waits for a line on its input.
+ * With `wait` it says before and after each phase where it is, and waits for a line on its input;
+ * and the end of its last step begins one more, as in a loop that marks the ends.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -89,6 +90,7 @@ static void backward(unsigned step)
         memledger_free(space, place(BACKWARD, i));
         memledger_pop();
     }
+    pause_at("gradients", step);
     memledger_pop();
     memledger_pop();
     memledger_phase("");
@@ -126,5 +128,7 @@ int main(int argc, char **argv)
         optimize(step);
         pause_at("optimizer", step);
     }
+    if (waits)
+        memledger_step(STEPS);
     return 0;
 }

@@ -258,6 +258,17 @@ static bool is_inferred_gradient(const struct ml_classifier *c,
                : ml_passes_since(&process->passes, ml_block_ordinal(block)) < ML_KEPT_ENOUGH;
 }
 
+/* A gradient gets its label at the end of its pass. If the trace ends before that, a block is taken
+ * for one if it is as large as a parameter and outlives the scope that allocated it. */
+static bool is_gradient_so_far(const struct ml_classifier *c, const struct ml_block *block,
+                               const struct ml_class_facts *birth, const struct ml_event *death)
+{
+    return !death && birth->rule == ML_CLASS_RULE_BACKWARD &&
+           !ml_trace_info(c->replay.trace)->has_index &&
+           ml_map_get(&c->parameter_sizes, block->size, NULL) &&
+           !ml_turn_goes_on(&c->nodes, ml_block_thread(block), ml_block_ordinal(block));
+}
+
 /* A stack can show only that a block may be an input. Inputs are used by one pass. */
 static bool is_refuted_input(const struct ml_classifier *c, const struct ml_class_process *process,
                              const struct ml_block *block, const struct ml_class_facts *birth)
@@ -280,7 +291,8 @@ uint8_t ml_classifier_category(struct ml_classifier *c, const struct ml_block *b
         return birth->tag_category;
     category = space->by_engine ? engine_category(c, process, block, birth, death)
                                 : direct_category(c, process, block, birth, death);
-    if (is_inferred_gradient(c, process, block, birth))
+    if (is_inferred_gradient(c, process, block, birth) ||
+        is_gradient_so_far(c, block, birth, death))
         category = MEMLEDGER_GRADIENT;
     if (!is_of_pass(birth, category))
         return category;

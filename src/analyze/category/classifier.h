@@ -87,7 +87,7 @@ struct ml_classifier {
     struct ml_named_results results;
     struct ml_recreated_scopes alike;
     bool inferred;                 /* scopes come from stacks: see classify.h */
-    struct ml_map parameter_sizes; /* of an inferred trace: bytes -> 1 */
+    struct ml_map parameter_sizes; /* bytes -> 1 */
     bool marked;                   /* a known phase was marked, or a label has a tag */
     int failed;                    /* in a callback: -ENOMEM */
 };

@@ -291,6 +291,21 @@ static double rate_of(const struct ml_second_history *h)
     return seconds ? (double)(ml_second_history_ago(h, 0, &none) - before) / (double)seconds : 0;
 }
 
+/* The last step of a run that has ended may not be one. */
+static void fill_steps(const struct ml_following *f, struct ml_live_view *view)
+{
+    struct ml_step_track steps = f->steps;
+
+    if (!view->being_recorded)
+        ml_step_track_close(&steps);
+    view->steps = steps.count - steps.is_behind;
+    view->step_number = steps.is_behind ? steps.highest_before : steps.number;
+    view->in_step = view->being_recorded && steps.count > 0 && f->step_begin_ns > 0;
+    view->step_begin_ns = f->step_begin_ns;
+    view->step_length_ns = f->step_length_ns;
+    view->step_peak_bytes = f->last_step_peak_bytes;
+}
+
 static void fill_totals(const struct ml_following *f, struct ml_live_view *view)
 {
     const struct ml_trace_info *info = ml_trace_info(f->trace);
@@ -315,12 +330,7 @@ static void fill_totals(const struct ml_following *f, struct ml_live_view *view)
             view->blocks += r->spaces.items[i].live_blocks;
     view->growth_bytes = growth_of(&f->total, view->bytes);
     view->history = &f->total;
-    view->steps = f->steps.count;
-    view->step_number = f->steps.number;
-    view->in_step = f->steps.count > 0 && f->step_begin_ns > 0;
-    view->step_begin_ns = f->step_begin_ns;
-    view->step_length_ns = f->step_length_ns;
-    view->step_peak_bytes = f->last_step_peak_bytes;
+    fill_steps(f, view);
 }
 
 int ml_live_view(struct ml_following *f, const struct ml_live_question *question,

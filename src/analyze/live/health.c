@@ -115,6 +115,18 @@ static void fill_gaps(const struct ml_trace *trace, struct ml_health *ret)
     ret->unknown_frees = 0;
 }
 
+/* A program that was recorded from its start on is recorded to its end. */
+static bool went_on(const struct ml_replay *replay)
+{
+    if (!ml_trace_setting(replay->trace, ML_SETTING_JOINED) ||
+        !ml_trace_info(replay->trace)->has_index)
+        return false;
+    for (size_t i = 0; i < replay->processes.len; i++)
+        if (!replay->processes.items[i].ended)
+            return true;
+    return false;
+}
+
 struct ml_health ml_health_of(const struct ml_replay *replay)
 {
     const struct ml_trace_info *info = ml_trace_info(replay->trace);
@@ -138,6 +150,7 @@ struct ml_health ml_health_of(const struct ml_replay *replay)
         .unknown_frees = replay->unknown_frees,
         .inherited_frees = replay->inherited_frees,
         .replaced = replay->replaced,
+        .went_on = went_on(replay),
         .left_alone = left_alone(replay->trace),
         .window = ml_window_begin_of(replay),
         /* although the run was set to record some */

@@ -87,6 +87,7 @@ static int new_collector(const struct collect_opts *opts, const struct ml_ticks 
         {"cuda", "off"},
         {"sample_only", "no"},
         {"stacks", ml_stacks_choices[opts->stacks]},
+        {ML_SETTING_JOINED, "yes"},
         {opts->heap ? ML_SETTING_BEGAN_LATE : NULL, "yes"},
         {NULL, NULL},
     };

@@ -87,11 +87,11 @@ static void allocations_cell(struct ml_table *t, const struct ml_compare_run *ru
         ml_cells_count(t, run->allocations.value);
 }
 
-/* Of a run that was cut short, what was live at the cut. */
+/* Of a run that was cut short, or went on, what was live at that moment. */
 static const char *left_title(const struct ml_compare *c)
 {
     for (size_t i = 0; i < c->runs.len; i++)
-        if (c->runs.items[i].health->cut_short)
+        if (c->runs.items[i].health->cut_short || c->runs.items[i].health->went_on)
             return ">live at end";
     return ">never freed";
 }

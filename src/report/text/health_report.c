@@ -87,7 +87,7 @@ static void warn_cut_short(struct writer *w, const struct ml_health *h)
 const char *ml_health_left_title(const struct ml_health *h)
 {
     if (!h->cut_short)
-        return ">never freed";
+        return h->went_on ? ">live at end" : ">never freed";
     return h->being_written ? ">live so far" : ">live at cut";
 }
 
@@ -421,6 +421,8 @@ void ml_health_json(const struct ml_health *health, struct ml_json *json)
         left_alone_json(health, json);
     if (health->began_late)
         ml_json_kv_bool(json, "began_late", true);
+    if (health->went_on)
+        ml_json_kv_bool(json, "went_on", true);
     if (health->pauses) {
         ml_json_kv_u64(json, "pauses", health->pauses);
         ml_json_kv_u64(json, "paused_ns", health->paused_ns);

@@ -15,6 +15,7 @@ import pypi
 from harness import check, contains, equal
 
 SOURCE = os.environ["TEST_SOURCE"]
+REPEATS = int(os.environ.get("TEST_REPEATS", "40"))  # scripts/pytest-limits.sh: a thousand
 REQUIREMENTS = os.path.join(SOURCE, "scripts", "requirements-pytest.txt")
 
 TESTS = """
@@ -127,11 +128,11 @@ def test_wrong_device():
 
 def test_repeated():
     """A passing limit passes every time."""
-    write_tests("import pytest\nimport torch\n\n\n@pytest.mark.parametrize('n', range(40))\n"
+    write_tests(f"import pytest\nimport torch\n\n\n@pytest.mark.parametrize('n', range({REPEATS}))\n"
                 "@pytest.mark.limit_memory('2 MB')\n@pytest.mark.limit_leaks(0, device='cpu')\n"
                 "def test_it(n):\n    torch.zeros(100_000)\n")
     result = run_pytest("-q", "--memledger")
-    contains(result.stdout, "40 passed", "the end")
+    contains(result.stdout, f"{REPEATS} passed", "the end")
 
 
 def test_entry_point():

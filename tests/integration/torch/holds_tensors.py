@@ -1,35 +1,33 @@
 # holds_tensors.py: holds tensors as standard input says, one line after the other: "hold NAME
-# FLOATS", "drop NAME", "count". Answers each with the bytes that memledger.live() counts, or 0. With
-# an argument, the first import of that module makes a file "waits" and waits for a file "go". For
-# test_torch_attach.py.
+# FLOATS", "drop NAME", "count". Answers each with the bytes that memledger.live() counts, or 0.
+# With an argument, the first import of that module makes a file "waits" and waits for a file "go".
+# For test_torch_attach.py.
 #
 # SPDX-License-Identifier: Apache-2.0
+import collections
 import os
-import queue
 import sys
 import threading
 import time
 
 import torch
 
-lines = queue.Queue()
+lines = collections.deque()
 held = {}
 counts = False
 
 
 def read():
     for line in sys.stdin:
-        lines.put(line.split())
-    lines.put(None)
+        lines.append(line.split())
+    lines.append(None)
 
 
 def next_line():
     """Waits in Python, so that the interpreter's main thread stays reachable."""
-    while True:
-        try:
-            return lines.get_nowait()
-        except queue.Empty:
-            time.sleep(0.005)
+    while not lines:
+        time.sleep(0.005)
+    return lines.popleft()
 
 
 class Waits:

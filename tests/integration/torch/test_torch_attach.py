@@ -20,8 +20,9 @@ class Program:
     def __init__(self, *args):
         need_torch()
         self.process = subprocess.Popen(
-            [PYTHON, f"{HERE}/holds_tensors.py", *args], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-            text=True, env=os.environ | {"PYTHONPATH": os.environ["TEST_PACKAGE"]})
+            [PYTHON, f"{HERE}/holds_tensors.py", *args], stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE, text=True,
+            env=os.environ | {"PYTHONPATH": os.environ["TEST_PACKAGE"]})
         self.ask("nothing")
 
     def ask(self, *requests):
