@@ -202,6 +202,13 @@ const char *ml_child_reason(struct ml_buf *text)
     if (ml_buf_append(text, "", 1) < 0)
         return "out of memory";
     begin = (char *)text->data;
+    for (char *line = begin; line; line = strchr(line, '\n')) {
+        line += *line == '\n';
+        if (strncmp(line, name, strlen(name)) == 0) {
+            begin = line + strlen(name);
+            break;
+        }
+    }
     begin[strcspn(begin, "\n")] = '\0';
-    return strncmp(begin, name, strlen(name)) ? begin : begin + strlen(name);
+    return begin;
 }

@@ -25,7 +25,8 @@ struct ml_child_limits {
 int ml_child_output(const char *const *argv, const struct ml_child_limits *limits,
                     struct ml_buf *out, struct ml_error *err);
 
-/* The first line of what a failed command printed, without its name before it; part of `text`. */
+/* Why a command failed, by what it printed; part of `text`. The first line that begins with its
+ * name, without that name: warnings about the trace come before it. Else the first line. */
 const char *ml_child_reason(struct ml_buf *text);
 
 #endif

@@ -15,6 +15,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "child_output.h"
 #include "command_query.h"
 #include "guard.h"
 #include "private_folder.h"
@@ -158,6 +159,31 @@ static void test_refused(void **state)
     ml_command_query_release(&query);
 }
 
+/* ---- Answers ------------------------------------------------------------------ */
+
+/* Warnings about a damaged trace come before the reason. */
+static void test_reasons(void **state)
+{
+    static const struct {
+        const char *printed, *reason;
+    } cases[] = {
+        {"memledger: no such instant\n", "no such instant"},
+        {"warning: 1 block skipped\nwarning: 2 lost\nmemledger: no GPU\nmore\n", "no GPU"},
+        {"\n\nmemledger: late", "late"},
+        {"ended by a signal\nsecond line\n", "ended by a signal"},
+        {"", ""},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        struct ml_buf text = {0};
+
+        assert_int_equal(ml_buf_puts(&text, cases[i].printed), 0);
+        assert_string_equal(ml_child_reason(&text), cases[i].reason);
+        ml_buf_release(&text);
+    }
+}
+
 /* ---- Files ------------------------------------------------------------------- */
 
 static void test_numbers_of_files(void **state)
@@ -210,6 +236,7 @@ int main(void)
         cmocka_unit_test(test_places),           cmocka_unit_test(test_command),
         cmocka_unit_test(test_quotes),           cmocka_unit_test(test_refused),
         cmocka_unit_test(test_numbers_of_files), cmocka_unit_test(test_private_places),
+        cmocka_unit_test(test_reasons),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -5,15 +5,14 @@
 #include "job_bands.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "breakdown_keys.h"
 #include "checkpoints.h"
+#include "cuda_spaces.h"
 #include "process_ranks.h"
-#include "samples.h"
 #include "timeline_window.h"
-
-#define GPU "cuda:"
 
 struct column {
     uint64_t low_bytes, high_bytes;
@@ -215,7 +214,7 @@ static int add_device(struct job *job, struct source *source, const char *device
 
 static bool is_gpu(const char *device)
 {
-    return strncmp(device, GPU, strlen(GPU)) == 0;
+    return strncmp(device, ML_CUDA_DEVICE_PREFIX, strlen(ML_CUDA_DEVICE_PREFIX)) == 0;
 }
 
 /* GPUs if the trace has memory on any. */
@@ -274,16 +273,6 @@ static int add_trace(struct job *job, size_t index, struct ml_error *err)
 
 /* ---- Bands --------------------------------------------------------------------- */
 
-static int highest_first(const void *a, const void *b)
-{
-    const struct member *x = a, *y = b;
-
-    if (x->peaks != y->peaks)
-        return x->peaks > y->peaks ? -1 : 1;
-    return x->rank != y->rank ? (x->rank < y->rank ? -1 : 1)
-                              : (x->trace > y->trace) - (x->trace < y->trace);
-}
-
 /* Ranks by their numbers, then traces without ranks in their order. */
 static int by_number(const void *a, const void *b)
 {
@@ -291,8 +280,18 @@ static int by_number(const void *a, const void *b)
 
     if (!x->rank != !y->rank)
         return x->rank ? -1 : 1;
-    return x->rank != y->rank ? (x->rank < y->rank ? -1 : 1)
-                              : (x->trace > y->trace) - (x->trace < y->trace);
+    if (x->rank != y->rank)
+        return x->rank < y->rank ? -1 : 1;
+    return (x->trace > y->trace) - (x->trace < y->trace);
+}
+
+static int highest_first(const void *a, const void *b)
+{
+    const struct member *x = a, *y = b;
+
+    if (x->peaks != y->peaks)
+        return x->peaks > y->peaks ? -1 : 1;
+    return by_number(a, b);
 }
 
 static const char *name_of(struct job *job, const struct member *member)

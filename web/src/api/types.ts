@@ -394,7 +394,7 @@ export interface Summary extends Report {
   processes: {
     pid: number;
     command: string;
-    role: string | null; // "rank 3"
+    role?: string | null; // "rank 3"; absent: none
     threads: number;
     start_ns: number;
     end_ns: number | null;

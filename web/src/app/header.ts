@@ -43,7 +43,7 @@ export function header(store: Store, files: readonly TraceFile[], summary: Summa
   const traces = files.filter((file) => !file.listed || file.id === store.state.file).map((file) => ({ value: String(file.id), text: file.name }));
   const devices = (summary?.by_device ?? []).map(({ device }) => ({ value: device, text: device }));
   // A process that replaced its program has one number and several commands.
-  const commands = new Map((summary?.processes ?? []).map(({ pid, role, command }) => [String(pid), role === null ? command : `${role}: ${command}`]));
+  const commands = new Map((summary?.processes ?? []).map(({ pid, role, command }) => [String(pid), role ? `${role}: ${command}` : command]));
   const processes = [...commands].map(([pid, command]) => ({ value: pid, text: `${pid} ${command}` }));
   const choose = (id: string) =>
     store.update({ file: Number(id), from: null, to: null, at: 'peak', base: '', device: '', process: '', salvage: false });

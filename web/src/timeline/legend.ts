@@ -59,6 +59,7 @@ export class Legend {
       return h('li', {}, swatch(layer.band), h('span', { class: 'name', title: layer.name }, name), value);
     });
 
+    if (layers.length === 0) return []; // a sum of nothing beside sampled memory would look like a measurement
     this.values.push({ value: total, peakBytes: plot.peak_bytes, bytesAt: (m) => layers[top]?.tops[m] ?? 0 });
     const all = h('li', { class: 'total' }, h('span', { class: 'swatch' }), h('span', { class: 'name' }, 'all'), total);
     return [all, ...items.reverse()];

@@ -63,7 +63,7 @@ function visible(pen: Pen, marks: readonly Mark[], kind: Mark['kind']): Mark[] {
 }
 
 /* Lines with names beside them: to the right if there is room, none where they would overlap. */
-function namedLines(pen: Pen, marks: readonly Mark[], place: { top: number; y: number; dash: number[] }, name: (mark: Mark) => string): void {
+function namedLines(pen: Pen, marks: readonly Mark[], place: { top: number; y: number; dash: number[]; plate?: boolean }, name: (mark: Mark) => string): void {
   let free = pen.left; // where the last name ends
 
   for (const mark of marks) {
@@ -75,8 +75,18 @@ function namedLines(pen: Pen, marks: readonly Mark[], place: { top: number; y: n
     verticalLine(pen, mark.time_ns, place.top, place.dash);
     if (left < free) continue;
     free = left + width;
+    if (place.plate) drawPlate(pen, left, place.y, width);
     haloText(pen, text, left, place.y);
   }
+}
+
+/* Behind red letters, which a halo does not lift off coloured bands. */
+function drawPlate(pen: Pen, left: number, y: number, width: number): void {
+  const { fillStyle } = pen.context;
+
+  pen.context.fillStyle = colour(inks.paper);
+  pen.context.fillRect(left - 3, y - 1.1 * pen.em, width + 3, 1.5 * pen.em);
+  pen.context.fillStyle = fillStyle;
 }
 
 /* Readable on any band. */
@@ -142,31 +152,38 @@ function drawNamed(pen: Pen, marks: readonly Mark[]): void {
 }
 
 function drawRefusals(pen: Pen, marks: readonly Mark[]): void {
-  const place = { top: pen.top, y: pen.top + 3.2 * pen.em, dash: [] };
+  const place = { top: pen.top, y: pen.top + 3.2 * pen.em, dash: [], plate: true };
 
   pen.context.strokeStyle = colour(inks.red);
   pen.context.fillStyle = colour(inks.red);
   namedLines(pen, visible(pen, marks, 'oom'), place, (mark) => `✕ out of memory${mark.bytes ? `: ${formatBytes(mark.bytes)}` : ''}`);
 }
 
-function drawMoment(pen: Pen, ns: number | null, text: string, dash: number[]): void {
+interface Flag {
+  text: string;
+  row: number; // from the bottom: two flags do not cover each other
+  dash: number[];
+}
+
+function drawMoment(pen: Pen, ns: number | null, flag: Flag): void {
   if (ns === null || ns < pen.from || ns > pen.to) return;
   pen.context.strokeStyle = colour(inks.text);
   pen.context.lineWidth = 1.5;
-  verticalLine(pen, ns, pen.top, dash);
+  verticalLine(pen, ns, pen.top, flag.dash);
   pen.context.lineWidth = 1;
-  drawFlag(pen, pen.x(ns), text);
+  drawFlag(pen, pen.x(ns), flag);
 }
 
 /* Beside the line, on the side where there is room. */
-function drawFlag(pen: Pen, x: number, text: string): void {
+function drawFlag(pen: Pen, x: number, { text, row }: Flag): void {
   const width = pen.context.measureText(text).width + 8;
   const left = x + width > pen.right ? x - width : x;
+  const bottom = pen.bottom - 1.5 * row * pen.em;
 
   pen.context.fillStyle = colour(inks.text);
-  pen.context.fillRect(left, pen.bottom - 1.4 * pen.em, width, 1.4 * pen.em);
+  pen.context.fillRect(left, bottom - 1.4 * pen.em, width, 1.4 * pen.em);
   pen.context.fillStyle = colour(inks.paper);
-  pen.context.fillText(text, left + 4, pen.bottom - 0.4 * pen.em);
+  pen.context.fillText(text, left + 4, bottom - 0.4 * pen.em);
 }
 
 /* @fontPx  size of the texts */
@@ -183,7 +200,7 @@ export function drawOverlay(u: uPlot, marks: readonly Mark[], moments: Moments, 
   drawSteps(pen, marks);
   drawNamed(pen, marks);
   drawRefusals(pen, marks);
-  drawMoment(pen, moments.base, 'compared with', [5, 3]);
-  drawMoment(pen, moments.at, 'chosen', []);
+  drawMoment(pen, moments.base, { text: 'compared with', row: 1, dash: [5, 3] });
+  drawMoment(pen, moments.at, { text: 'chosen', row: 0, dash: [] });
   u.ctx.restore();
 }

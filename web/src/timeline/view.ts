@@ -144,7 +144,7 @@ export class TimelineView {
     this.overview = plot;
     this.startNs = plot.data.traces?.[this.jobFiles().findIndex(({ id }) => id === this.store.state.file)]?.start_ns ?? 0;
     this.steps = [];
-    this.fitted = fitToMarks(plot.data, this.bounds());
+    this.fitted = this.fitToPlot(plot.data);
     this.shownLines = linesOf(plot.data).flatMap((line, i) => (line.isShownFirst ? [i] : []));
     this.showDetail(plot);
     this.showMinimap(plot.data);
@@ -154,16 +154,14 @@ export class TimelineView {
   private useSteps(steps: Step[], turn: number): void {
     if (turn !== this.turn) return;
     this.steps = steps;
-    this.fitted = this.fit(steps);
+    if (!this.overview?.data.traces) this.fitted = fitToSteps(steps, this.bounds());
     this.applyRange(this.range());
   }
 
-  /* Other ranks may begin and end later than the one whose steps are known. */
-  private fit(steps: readonly Step[]): Range {
-    const shifted = steps.map(({ begin_ns, end_ns }) => ({ begin_ns: begin_ns + this.startNs, end_ns: end_ns + this.startNs }));
-    const range = fitToSteps(shifted, this.bounds());
-
-    return this.overview?.data.traces ? { from: range.from, to: this.bounds().to } : range;
+  /* The marks of a job are those of its first rank; others may end later. */
+  private fitToPlot(plot: Plot): Range {
+    const range = fitToMarks(plot, this.bounds());
+    return plot.traces ? { from: range.from, to: this.bounds().to } : range;
   }
 
   private fail(error: unknown): void {

@@ -38,7 +38,7 @@ function processesTable(processes: Process[], store: Store): DataTable<Process> 
       timeColumn('start', (row) => row.start_ns),
       timeColumn('end', (row) => row.end_ns),
       textColumn('ended', endText),
-      ...(processes.some(({ role }) => role !== null) ? [textColumn<Process>('role', (row) => row.role)] : []),
+      ...(processes.some(({ role }) => role) ? [textColumn<Process>('role', (row) => row.role ?? null)] : []),
       textColumn('command', (row) => row.command),
     ],
     rows: processes,
@@ -76,6 +76,7 @@ export async function processesView(store: Store): Promise<HTMLElement> {
 
   if (summary.data.processes.length === 0) return framed(frame, nothing('The trace names no process.'));
   const tables = { processes: processesTable(summary.data.processes, store), threads: threadsTable(stats.data.threads, state.search) };
+  tables.processes.element.classList.add('with-commands');
   return framed({ ...frame, csv: () => tables.processes.csv() }, tables.processes.element,
     h('div', {}, toolbar([stats.command], { csv: () => tables.threads.csv(), json: () => JSON.stringify(stats.data, null, 2) })), tables.threads.element);
 }

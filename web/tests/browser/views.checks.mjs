@@ -62,6 +62,9 @@ export const viewChecks = {
 
     await show(page, `file=${heap}&process=${pid}&view=summary`);
     await page.locator(`.facts dd[title="${exact(peak)}"]`).waitFor();
+    const choices = await page.locator('select[name="Process"] option').allTextContents();
+    const { processes } = json('summary', files[heap]);
+    assert.deepEqual(choices.slice(1), processes.map((one) => `${one.pid} ${one.role ? `${one.role}: ` : ''}${one.command}`));
     await show(page, `file=${heap}&process=${pid}&view=processes`);
     await page.locator('caption', { hasText: 'Threads' }).waitFor();
     assert.equal(await page.locator('table').first().locator('tbody tr').count(), 1);
