@@ -89,6 +89,8 @@ def parse_arguments():
                         help="of the row programs only this: " + ", ".join(real_programs.NAMES))
     parser.add_argument("--page", metavar="NAME", action="append",
                         help="of the row view only this: " + ", ".join(row_view.NAMES))
+    parser.add_argument("--program-runs", metavar="N", type=int,
+                        help="of the row programs so many runs alone and with samples (9)")
     parser.add_argument("--json", metavar="FILE", help="where the figures go "
                         "(build/bench/results.json)")
     return parser.parse_args()
@@ -129,6 +131,8 @@ def main():
         ctx.sizes["stack_depths"] = tuple(args.stack_depth)
     if args.stack_threads:
         ctx.sizes["stack_threads"] = tuple(args.stack_threads)
+    if args.program_runs:
+        ctx.sizes["program_sample_repeat"] = args.program_runs
     if args.malloc:
         ctx.sizes["stack_repeat"] = 3
     ctx.only_programs = args.program

@@ -5,6 +5,7 @@
 #include "deep_churn.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 
 #include "bench_common.h"
 
@@ -46,10 +47,18 @@ static inline void *allocate(size_t bytes, unsigned way)
     }
 }
 
+/* Threads that did the same would make a file that compresses well, unlike those of programs. */
+static uint64_t seed_of_thread(void)
+{
+    static _Atomic uint64_t threads;
+
+    return 88172645463325252u + atomic_fetch_add(&threads, 1) * UINT64_C(0x9e3779b97f4a7c15);
+}
+
 static FRAME uint64_t churn(uint64_t events, unsigned ways)
 {
     void *slots[BENCH_SLOTS] = {0};
-    uint64_t random = 88172645463325252u;
+    uint64_t random = seed_of_thread();
     uint64_t start_ns = bench_clock_ns(CLOCK_MONOTONIC);
     uint64_t end_ns;
 

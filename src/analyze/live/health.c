@@ -161,6 +161,7 @@ struct ml_health ml_health_of(const struct ml_replay *replay)
         health.silent_ns = info->read_wall_ns - info->start_wall_ns - info->end_ns;
     health.heap_recorded = heap && strcmp(heap, "off");
     health.heap_sampled = heap && !strncmp(heap, "sample", strlen("sample"));
+    health.heap_large = heap && !strncmp(heap, "large", strlen("large"));
     fill_part(replay, &health);
     fill_gaps(replay->trace, &health);
     fill_import(replay->trace, &health);

@@ -38,6 +38,7 @@ struct ml_health {
     bool empty;             /* no allocation, in a run that recorded more than samples … */
     bool heap_recorded;     /* … also malloc: run --heap */
     bool heap_sampled;      /* … by samples, of which there may be none */
+    bool heap_large;        /* … only large blocks, of which there may be none */
     char imported_from[24]; /* the format of the imported file; "": recorded */
     unsigned unknown;       /* facts that the file does not contain: bits of enum ml_unknown */
     bool inferred;          /* categories, modules and phases: from stacks */

@@ -98,6 +98,8 @@ const char *ml_health_empty_words(const struct ml_health *h)
     if (h->heap_sampled)
         return "no block of malloc was sampled: the program has allocated little, or nothing "
                "(--heap records every block)";
+    if (h->heap_large)
+        return "no block of malloc was large enough to be recorded (--heap records every block)";
     return h->heap_recorded ? "no allocation was recorded, although --heap was given"
                             : "no allocation was recorded; memledger run --heap records malloc";
 }

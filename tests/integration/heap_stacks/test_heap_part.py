@@ -128,10 +128,11 @@ def test_reports_say_that_they_estimate():
     check(event["stack"], "a sample has a stack", event)
 
 
-def test_no_samples():
-    result = record("sample:1GiB", "true")
-    contains(plain(harness.MEMLEDGER, "summary", result.trace).stdout,
-             "no block of malloc was sampled", "summary")
+def test_nothing_recorded():
+    for heap, words in (("sample:1GiB", "was sampled"), ("large:1GiB", "was large enough")):
+        result = record(heap, "true")
+        contains(plain(harness.MEMLEDGER, "summary", result.trace).stdout,
+                 f"no block of malloc {words}", heap)
 
 
 def test_samples_without_stacks():
