@@ -21,7 +21,7 @@
 #define LINE_ROOM 512
 #define MAIN_MS 3000 /* for an answer of Python's main thread */
 #define CALLS_MAX 8  /* that it has not answered */
-#define CODE_ROOM (6 * LINE_ROOM)
+#define CODE_ROOM (8 * LINE_ROOM)
 
 enum line { LINE_SESSION, LINE_LIBRARY, LINE_PACKAGE, LINE_TRACE, LINES };
 
@@ -152,16 +152,20 @@ static bool begin_in_python(const struct python *found, const struct request *r)
              "    import sys\n"
              "    sys.path.insert(0, \"%s\")\n"
              "    try:\n"
-             "        from memledger import _attached\n"
-             "    except Exception:\n"
+             "        try:\n"
+             "            from memledger import _attached\n"
+             "        finally:\n"
+             "            if \"%s\" in sys.path:\n"
+             "                sys.path.remove(\"%s\")\n"
+             "        _attached.begin(\"%s\", \"%s\", \"%s\")\n"
+             "    except KeyboardInterrupt:\n" /* for the program */
+             "        __import__(\"_thread\").interrupt_main()\n"
+             "    except BaseException:\n" /* SystemExit would end it */
              "        return\n"
-             "    finally:\n"
-             "        sys.path.remove(\"%s\")\n"
-             "    _attached.begin(\"%s\", \"%s\", \"%s\")\n"
              "_memledger_attach()\n"
              "del _memledger_attach\n",
-             r->line[LINE_PACKAGE], r->line[LINE_PACKAGE], r->line[LINE_SESSION],
-             r->line[LINE_LIBRARY], r->line[LINE_TRACE]);
+             r->line[LINE_PACKAGE], r->line[LINE_PACKAGE], r->line[LINE_PACKAGE],
+             r->line[LINE_SESSION], r->line[LINE_LIBRARY], r->line[LINE_TRACE]);
     atomic_store(&call->turn, TURN_WAITS);
     if (python.add_call(run_in_main, call))
         return false;

@@ -279,6 +279,22 @@ static int choose_recorder(pid_t pid, const struct attach_opts *opts, struct rec
     return 0;
 }
 
+/* The process may be in another folder, so it gets the whole path of the trace. */
+static int put_request(const struct recording *r, char *ret, size_t room, struct ml_error *err)
+{
+    char *whole = realpath(r->trace, NULL);
+    int len = snprintf(ret, room, "%s\n%s\n%s\n%s", r->session, r->library, r->package,
+                       whole ? whole : r->trace);
+
+    free(whole);
+    return len > 0 && (size_t)len < room
+               ? 0
+               : ml_error_set(err, -ENAMETOOLONG,
+                              "%s: the path is too long for a process that already runs; choose a "
+                              "shorter one with -o",
+                              r->trace);
+}
+
 static int begin(pid_t pid, const struct attach_opts *opts, struct recording *r,
                  struct ml_error *err)
 {
@@ -305,9 +321,9 @@ static int begin(pid_t pid, const struct attach_opts *opts, struct recording *r,
     slash = strrchr(r->package, '/');
     if (slash)
         *slash = '\0';
-    snprintf(argument, sizeof(argument), "%.200s\n%.300s\n%.300s\n%.200s", r->session, r->library,
-             r->package, r->trace);
-    result = inject_after_earlier(pid, &what, &value, err);
+    result = put_request(r, argument, sizeof(argument), err);
+    if (!result)
+        result = inject_after_earlier(pid, &what, &value, err);
     if (!result && value < 0)
         result = explain(pid, value, err);
     r->nameless = !result && value > 0;
