@@ -18,8 +18,12 @@ struct leaks_opts {
     const char *by, *device;
     int64_t process, warm_up, slices, top;
     bool fail, never_freed;
+    uint64_t min_growth_bytes;
     const char *suppressions;
 };
+
+/* A list of losses: a number a step, of 512 bytes on a GPU. */
+#define MIN_GROWTH_BYTES 1024
 
 static const struct ml_option options[] = {
     {.name = "by",
@@ -74,16 +78,31 @@ static const struct ml_option options[] = {
      .type = ML_OPT_FLAG,
      .offset = offsetof(struct leaks_opts, fail),
      .help = "exit with 1 if something grows steadily or likely leaks"},
+    {.name = "min-growth",
+     .type = ML_OPT_BYTES,
+     .offset = offsetof(struct leaks_opts, min_growth_bytes),
+     .value_name = "SIZE",
+     .help = "fail: ignore growth below SIZE a step in all (1KiB)"},
     ML_REPORT_OPTIONS,
 };
 
+/* Whether so little grows that the run passes. The growth in a slice depends on how many there are,
+ * and is never too little. */
+static bool is_too_little(const struct ml_leaks *leaks, const struct leaks_opts *opts)
+{
+    uint64_t grown = leaks->found_bytes[ML_LEAK_STEADY] + leaks->found_bytes[ML_LEAK_LIKELY];
+
+    return leaks->unit == ML_LEAK_BY_STEP &&
+           (double)grown < (double)opts->min_growth_bytes * (double)leaks->measured;
+}
+
 /* An incomplete trace must not pass for one without leaks. */
-static int judge(const struct ml_leaks *leaks)
+static int judge(const struct ml_leaks *leaks, const struct leaks_opts *opts)
 {
     const struct ml_health *h = &leaks->at.instant.health;
     uint64_t found = leaks->found[ML_LEAK_STEADY] + leaks->found[ML_LEAK_LIKELY];
 
-    if (found > 0)
+    if (found > 0 && !is_too_little(leaks, opts))
         ml_say("%" PRIu64 " %s from %s to %s", found, found == 1 ? "entry grows" : "entries grow",
                ml_leaks_unit_word(leaks), ml_leaks_unit_word(leaks));
     else if (leaks->no_allocations || h->lost > 0 || h->damaged_blocks > 0)
@@ -116,7 +135,7 @@ static int print_leaks(const struct ml_trace *trace, const char *file,
                               : ml_leaks_text(&leaks, file, &style, &out);
     status = r < 0 ? ml_report_fail(&err) : ml_report_write(&out);
     if (status == ML_EXIT_OK && opts->fail)
-        status = judge(&leaks);
+        status = judge(&leaks, opts);
     ml_leaks_release(&leaks);
     ml_buf_release(&out);
     return status;
@@ -151,7 +170,8 @@ static int list_never_freed(const struct ml_trace *trace, const char *file,
 
 static int run(int argc, char **argv)
 {
-    struct leaks_opts opts = {.warm_up = ML_LEAK_WARM_UP, .top = 10};
+    struct leaks_opts opts = {
+        .warm_up = ML_LEAK_WARM_UP, .top = 10, .min_growth_bytes = MIN_GROWTH_BYTES};
     struct ml_breakdown_opts keys = {0};
     struct ml_leaks_opts leaks_opts = {0};
     struct ml_error err = {0};

@@ -41,6 +41,10 @@ def test_exit_codes():
     equal(failed.returncode, 1, "exit code of a leak", failed.stdout)
     contains(failed.stderr, "1 entry grows from step to step", "the reason")
     contains(failed.stdout, "None of these has a stack: record with --stacks python", "the hint")
+    equal(verdict("leaks", "--fail", "--min-growth", "3000", "forever.mled").returncode, 1, "3,000 bytes a step")
+    passed = verdict("leaks", "--fail", "--min-growth", "3001", "forever.mled")
+    equal(passed.returncode, 0, "exit code of a growth that is allowed", passed.stderr)
+    contains(passed.stdout, "steady", "the report")
     for what in ("while", "nothing"):
         done = verdict("leaks", "--fail", record(what))
         equal(done.returncode, 0, f"exit code of {what}", done.stdout, done.stderr)

@@ -198,6 +198,33 @@ static void what_survives_the_optimizer_is_its_state(void **state)
     assert_categories(&s, STATE, TEMPORARY, TEMPORARY);
 }
 
+/* As PyTorch does: labels for its state after each step. A recording may end inside a step. */
+static void state_that_has_labels_is_known_within_a_step(void **state)
+{
+    struct story s = story_begin();
+    uint32_t optimizer = story_scope(&s, 0, MEMLEDGER_SCOPE_PHASE, "optimizer");
+
+    (void)state;
+    enter(&s, optimizer);
+    born(&s, 0x1000, 100);
+    leave_to(&s, 0);
+    name(&s, 0x1000, "w.exp_avg", STATE);
+    mark(&s, "forward");
+    enter(&s, optimizer);
+    born(&s, 0x2000, 100); /* without a label, but kept */
+    leave_to(&s, 0);
+    mark(&s, "forward");
+    dies(&s, 0x2000);
+    enter(&s, optimizer);
+    born(&s, 0x3000, 100);
+    leave_to(&s, 0); /* with an error, whose traceback has a reference */
+    dies(&s, 0x3000);
+    mark(&s, "forward");
+    enter(&s, optimizer);
+    born(&s, 0x4000, 100);
+    assert_categories(&s, STATE, STATE, TEMPORARY, TEMPORARY);
+}
+
 static void the_mark_of_the_optimizer_is_enough(void **state)
 {
     struct story s = story_begin();
@@ -339,6 +366,7 @@ int main(void)
         cmocka_unit_test(backward_makes_intermediate_gradients),
         cmocka_unit_test(a_thread_of_collectives_communicates),
         cmocka_unit_test(what_survives_the_optimizer_is_its_state),
+        cmocka_unit_test(state_that_has_labels_is_known_within_a_step),
         cmocka_unit_test(the_mark_of_the_optimizer_is_enough),
         cmocka_unit_test(a_module_keeps_activations),
         cmocka_unit_test(after_forward_it_matters_who_lives_to_see_backward),

@@ -350,6 +350,49 @@ static void without_steps_time_is_cut_into_slices(void **state)
     release(&l);
 }
 
+/* The keys of a request, which become longer with each token: another block replaces them. */
+static void add_token(struct story *s, uint64_t addr, uint64_t token)
+{
+    if (token > 0)
+        dies(s, addr + token - 1);
+    born(s, addr + token, 10 * (token + 1));
+    story_event(s, (struct ml_event){.kind = ML_LABEL,
+                                     .addr = addr + token,
+                                     .args = {string_of(s, "keys"), MEMLEDGER_KV_CACHE}});
+}
+
+static void a_cache_that_becomes_longer_does_not_leak(void **state)
+{
+    struct story s = story_begin();
+    struct leaky l;
+
+    (void)state;
+    enter(&s, story_module(&s, 0, "Net"));
+    for (uint64_t token = 0; token < 200; token++)
+        add_token(&s, KEPT, token);
+    l = look(&s, by_label);
+    assert_int_equal(l.leaks.unit, ML_LEAK_BY_TIME);
+    assert_int_equal(l.leaks.list.len, 0);
+    release(&l);
+}
+
+/* A server that keeps the caches of finished requests. */
+static void caches_that_are_kept_leak(void **state)
+{
+    struct story s = story_begin();
+    struct leaky l;
+
+    (void)state;
+    enter(&s, story_module(&s, 0, "Net"));
+    for (uint64_t request = 0; request < 100; request++)
+        for (uint64_t token = 0; token < 4; token++)
+            add_token(&s, KEPT + request * 4096, token);
+    l = look(&s, by_label);
+    assert_int_equal(l.leaks.list.len, 1);
+    assert_int_equal(l.leaks.list.items[0].sign, ML_LEAK_STEADY);
+    release(&l);
+}
+
 /* A table that is allocated once, and blocks from before the first slice ends. */
 static void what_was_never_freed_need_not_grow(void **state)
 {
@@ -476,6 +519,8 @@ int main(void)
         cmocka_unit_test(the_first_step_is_warm_up_in_a_short_run),
         cmocka_unit_test(each_process_has_its_own),
         cmocka_unit_test(without_steps_time_is_cut_into_slices),
+        cmocka_unit_test(a_cache_that_becomes_longer_does_not_leak),
+        cmocka_unit_test(caches_that_are_kept_leak),
         cmocka_unit_test(what_was_never_freed_need_not_grow),
         cmocka_unit_test(children_that_end_leave_nothing),
         cmocka_unit_test(what_is_given_back_in_part_counts_what_is_left),

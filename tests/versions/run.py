@@ -4,8 +4,8 @@
 #   run.py BUILD_FOLDER [PYTHON:PYTORCH...]
 #
 # Each pair has an environment in BUILD_FOLDER/versions, into which pip installs PyTorch once. An
-# interpreter is looked for in PATH (python3.9) and among those of pyenv; a pair without one is
-# skipped. Ends in a table, and fails if a test does.
+# interpreter is looked for in PATH (python3.9) and among those of pyenv; some come from Maven. A
+# pair without one is skipped. Ends in a table, and fails if a test does.
 #
 # SPDX-License-Identifier: Apache-2.0
 import glob
@@ -13,17 +13,36 @@ import os
 import shutil
 import subprocess
 import sys
+import zipfile
 
 PAIRS = ("3.9:2.8.0", "3.10:2.14.1", "3.11:2.3.1", "3.12:2.15.0", "3.13:2.15.0", "3.14:2.15.0")
 TESTS = ("torch", "torch_batches", "torch_building", "torch_live", "torch_modules",
          "torch_optimizers", "torch_traced", "torch_training", "torch_wrappers")
 NUMPY_2 = (2, 3)  # the first PyTorch that works with it
+ARTIFACTS = {"3.14": "org.bytedeco:cpython:3.14.3-1.5.13:jar:linux-x86_64"}
 
 
-def interpreter(version):
+def interpreter(build, version):
     """Its path, or None."""
     found = sorted(glob.glob(os.path.expanduser(f"~/.pyenv/versions/{version}.*/bin/python")))
-    return shutil.which(f"python{version}") or (found[-1] if found else None)
+    return shutil.which(f"python{version}") or (found[-1] if found else from_maven(build, version))
+
+
+def from_maven(build, version):
+    """The interpreter in an artifact: a whole installation, which can be anywhere."""
+    folder = os.path.join(build, "versions", f"python{version}")
+    program = os.path.join(folder, f"org/bytedeco/cpython/linux-x86_64/bin/python{version}")
+    if os.path.exists(program):
+        return program
+    if version not in ARTIFACTS or not shutil.which("mvn"):
+        return None
+    done = subprocess.run(["mvn", "-q", "-B", "dependency:copy", f"-DoutputDirectory={folder}",
+                           f"-Dartifact={ARTIFACTS[version]}"], check=False)
+    for archive in glob.glob(os.path.join(folder, "*.jar")):
+        zipfile.ZipFile(archive).extractall(folder)
+        os.chmod(program, 0o755)
+        os.remove(archive)
+    return program if done.returncode == 0 and os.path.exists(program) else None
 
 
 def packages(torch):
@@ -55,9 +74,9 @@ def passed(build, test, python):
 def try_pair(build, pair):
     """What the table says of it, and whether it failed."""
     version, _, torch = pair.partition(":")
-    python = interpreter(version)
+    python = interpreter(build, version)
     if python is None:
-        return f"skipped: no Python {version}; install it with pyenv", False
+        return f"skipped: no Python {version}; install it with pyenv, or Maven for 3.14", False
     try:
         python = environment(os.path.join(build, "versions", pair.replace(":", "-")), python, torch)
     except subprocess.CalledProcessError as error:

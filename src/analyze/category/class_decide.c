@@ -20,7 +20,8 @@ static bool is_same_thread(const struct ml_block *block, const struct ml_event *
     return death->thread == ml_block_thread(block);
 }
 
-/* Whether the scope of the block's rule is still running when the block is freed. */
+/* Whether the scope of the block's rule is still running when the block is freed, or at the end.
+ * @death  NULL only for the rules of an optimizer */
 static bool dies_within(struct ml_classifier *c, const struct ml_class_process *process,
                         const struct ml_block *block, const struct ml_class_facts *birth,
                         const struct ml_event *death)
@@ -188,20 +189,38 @@ static uint8_t of_program(const struct ml_classifier *c, const struct ml_class_p
                : MEMLEDGER_INPUT;
 }
 
+/* Whether a step of an optimizer allocated the block for itself. It frees most of that memory before
+ * it returns. If it fails, the traceback keeps its variables for a while. A recording may also end
+ * inside it: there only labels distinguish its state, if it has any. */
+static bool is_scratch_of_step(struct ml_classifier *c, const struct ml_class_process *process,
+                               const struct ml_block *block, const struct ml_class_facts *birth,
+                               const struct ml_event *death)
+{
+    uint64_t ordinal = ml_block_ordinal(block);
+
+    if (dies_within(c, process, block, birth, death))
+        return death || process->names_state;
+    return death && process->names_state && ml_passes_since(&process->forwards, ordinal) == 0 &&
+           ml_passes_since(&process->passes, ordinal) == 0;
+}
+
 /* For blocks of operators that run immediately. */
 static uint8_t direct_category(struct ml_classifier *c, const struct ml_class_process *process,
                                const struct ml_block *block, const struct ml_class_facts *birth,
                                const struct ml_event *death)
 {
-    bool within = death && dies_within(c, process, block, birth, death);
-
     switch ((enum ml_class_rule)birth->rule) {
     case ML_CLASS_RULE_BACKWARD:
-        return within ? MEMLEDGER_TEMPORARY : MEMLEDGER_INTERMEDIATE_GRADIENT;
+        return death && dies_within(c, process, block, birth, death)
+                   ? MEMLEDGER_TEMPORARY
+                   : MEMLEDGER_INTERMEDIATE_GRADIENT;
     case ML_CLASS_RULE_OPTIMIZER:
     case ML_CLASS_RULE_OPTIMIZER_MARKED:
-        return within ? MEMLEDGER_TEMPORARY : MEMLEDGER_OPTIMIZER_STATE;
-    case ML_CLASS_RULE_MODULE: return within ? MEMLEDGER_TEMPORARY : MEMLEDGER_ACTIVATION;
+        return is_scratch_of_step(c, process, block, birth, death) ? MEMLEDGER_TEMPORARY
+                                                                   : MEMLEDGER_OPTIMIZER_STATE;
+    case ML_CLASS_RULE_MODULE:
+        return death && dies_within(c, process, block, birth, death) ? MEMLEDGER_TEMPORARY
+                                                                     : MEMLEDGER_ACTIVATION;
     case ML_CLASS_RULE_AFTER_FORWARD: return after_forward(c, process, block, birth, death);
     case ML_CLASS_RULE_PROGRAM: return of_program(c, process, block, death);
     case ML_CLASS_RULE_COMMUNICATION: return MEMLEDGER_COMMUNICATION;

@@ -217,6 +217,8 @@ void ml_classifier_take_label(struct ml_classifier *c, const struct ml_block *bl
         c->failed = -ENOMEM;
     if (category == MEMLEDGER_ACTIVATION && c->spaces.items[block->space].by_engine)
         add_result(c, block);
+    if (category == MEMLEDGER_OPTIMIZER_STATE)
+        c->processes.items[c->spaces.items[block->space].process].names_state = true;
     if (category != MEMLEDGER_OTHER)
         birth->label_category = category & 0xf;
     if (weak)

@@ -55,6 +55,7 @@ struct ml_class_process {
     uint32_t pass_thread;    /* that began the first of them */
     bool in_threads;         /* others did, too */
     struct ml_passes forwards;
+    bool names_state; /* state of an optimizer has had a label */
     struct ml_engine_passes engine;
 };
 

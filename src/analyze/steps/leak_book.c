@@ -6,6 +6,8 @@
 
 #include <errno.h>
 
+#include "memledger/memledger.h"
+
 #define NUMBER_MAX INT32_MAX /* limit of the bits in an entry */
 
 /* ---- Allocations and frees --------------------------------------------- */
@@ -195,6 +197,7 @@ static int enter_group(struct ml_leak_book *book, uint32_t index)
     book->list.items[group].blocks++;
     if (block->stack != 0)
         book->list.items[group].stack = block->stack;
+    book->list.items[group].not_cache |= block->category != MEMLEDGER_KV_CACHE;
     book->list.items[group].not_libc |= !book->replay->spaces.items[block->space].from_libc;
     return is_pliable(book, index) ? make_pliable(book, index) : 0;
 }

@@ -26,6 +26,7 @@ struct ml_leak_group {
     uint32_t stack; /* of the latest block */
     bool touched;   /* is in the list of changed groups */
     bool not_libc;  /* it had blocks that are not malloc's or mmap's */
+    bool not_cache; /* it had blocks that are not keys and values */
 };
 
 /* The end of a step. */

@@ -17,12 +17,20 @@ const char *ml_leak_sign_name(enum ml_leak_sign sign)
     return sign < ML_LEAK_SIGNS ? names[sign] : "";
 }
 
+const char *ml_leak_unit_name(enum ml_leak_unit unit)
+{
+    static const char *const names[] = {"step", "time", "events"};
+
+    return unit <= ML_LEAK_BY_EVENTS ? names[unit] : "";
+}
+
 /* The changes of a group in the steps after the warm-up. */
 struct growth {
     uint32_t group;
     int64_t bytes, blocks;
     int64_t late_bytes; /* in the second half */
     uint64_t grew, fell;
+    uint32_t last; /* step in which it grew */
     enum ml_leak_sign sign;
 };
 
@@ -74,12 +82,20 @@ static int64_t sum_of(int64_t a, int64_t b)
     return (int64_t)((uint64_t)a + (uint64_t)b);
 }
 
-static void add_change(struct growth *g, const struct ml_leak_change *change, uint64_t middle)
+/* Keys and values become longer with each token: only more of them are growth. */
+static bool is_growth(const struct ml_leak_change *change, const struct ml_leak_group *group)
+{
+    return change->bytes > 0 && (group->not_cache || change->blocks > 0);
+}
+
+static void add_change(struct growth *g, const struct ml_leak_change *change,
+                       const struct ml_leak_group *group, uint64_t middle)
 {
     g->bytes = sum_of(g->bytes, change->bytes);
     g->blocks = sum_of(g->blocks, change->blocks);
     g->late_bytes = sum_of(g->late_bytes, change->step > middle ? change->bytes : 0);
-    g->grew += change->bytes > 0;
+    g->grew += is_growth(change, group);
+    g->last = is_growth(change, group) ? change->step : g->last;
     g->fell += change->bytes < 0;
 }
 
@@ -99,7 +115,8 @@ static int find_growths(const struct ml_leak_book *book, const struct ml_leaks *
         const struct ml_leak_change *change = &book->changes.items[i];
 
         if (change->step > leaks->warm_up)
-            add_change(&list->items[change->group], change, middle);
+            add_change(&list->items[change->group], change, &book->list.items[change->group],
+                       middle);
     }
     for (size_t i = 0; i < list->len; i++)
         if (judge(&list->items[i], leaks->measured))
@@ -122,6 +139,7 @@ static int list_leak(const struct ml_leak_book *book, const struct growth *g, st
         .blocks_per_step = (double)g->blocks / (double)ret->measured,
         .grew = g->grew,
         .fell = g->fell,
+        .quiet = ret->steps - g->last,
     };
 
     if (ml_block_group_names(&book->groups, g->group, &ret->at.arena, leak.names) < 0)

@@ -52,6 +52,7 @@ struct ml_leak {
     uint64_t live_bytes, blocks; /* at the end of the last step */
     double bytes_per_step, blocks_per_step;
     uint64_t grew, fell; /* number of steps */
+    uint64_t quiet;      /* last steps, in which it no longer grew */
 };
 
 /* A group of blocks that were never freed. */
@@ -63,6 +64,9 @@ struct ml_leak_left {
 #define ML_LEAK_LEFT_LISTED 3
 
 enum ml_leak_unit { ML_LEAK_BY_STEP, ML_LEAK_BY_TIME, ML_LEAK_BY_EVENTS };
+
+/* "step", "time", "events". */
+const char *ml_leak_unit_name(enum ml_leak_unit unit);
 
 struct ml_leaks {
     struct ml_snapshot at; /* the command; the instant's health is that of the trace */

@@ -373,9 +373,7 @@ static void left_json(const struct ml_leaks *l, struct ml_json *json)
 
 static void range_json(const struct ml_leaks *l, struct ml_json *json)
 {
-    static const char *const units[] = {"step", "time", "events"};
-
-    ml_json_kv_cstr(json, "by_slices_of", units[l->unit]);
+    ml_json_kv_cstr(json, "by_slices_of", ml_leak_unit_name(l->unit));
     if (l->slices)
         ml_json_kv_u64(json, "slices", l->slices);
     ml_json_kv_u64(json, "steps", l->steps);

@@ -72,6 +72,16 @@ def test_losses_that_are_numbers():
     contains(done.stdout, "Nothing grows from step to step", "the report")
 
 
+def test_losses_without_their_graph():
+    """So little that --fail passes; the report has it all the same."""
+    trace = record("detached")
+    done = plain(MEMLEDGER, "leaks", "--fail", trace)
+    equal(done.returncode, 0, "exit code", done.stdout, done.stderr)
+    equal([leak["bytes_per_step"] for leak in report("leaks", trace)["leaks"]], [4], "growth")
+    done = plain(MEMLEDGER, "leaks", "--fail", "--min-growth", "4", trace)
+    equal(done.returncode, 1, "exit code of a lower limit", done.stdout, done.stderr)
+
+
 def test_outputs_of_an_evaluation():
     """Memory that grows after the last step: leaks lists it separately, steps gives its size."""
     trace = record_evaluation()
