@@ -234,11 +234,14 @@ static PyObject *track_again(PyObject *self, PyObject *args)
     for (size_t i = 0; (t = ml_tracked_at(i)); i++)
         ml_tracked_move(t, 0);
     ml_tracked_check();
+    ml_tracked_label_gradients();
+    if (PyErr_Occurred())
+        return NULL;
     Py_RETURN_NONE;
 }
 
 static PyMethodDef methods[] = {
-    {"track_again", track_again, METH_NOARGS, "Labels all tracked tensors."},
+    {"track_again", track_again, METH_NOARGS, "Labels all tracked tensors and their gradients."},
     {"tracked_name", tracked_name, METH_O, "The name that a tensor is tracked by, or None."},
     {"untrack", untrack, METH_O,
      "Forgets a tensor. Returns the other arguments of track, or None if it is not tracked."},

@@ -1,5 +1,5 @@
 # holds_tensors.py: holds tensors as standard input says, one line after the other: "hold NAME
-# FLOATS", "drop NAME", "count". Answers each with the bytes that memledger.live() counts, or 0.
+# FLOATS", "train NAME" (a layer with gradients), "drop NAME", "count". Answers each with the bytes that memledger.live() counts, or 0.
 # With an argument, the first import of that module makes a file "waits" and waits for a file "go".
 # For test_torch_attach.py.
 #
@@ -50,6 +50,9 @@ threading.Thread(target=read, daemon=True).start()
 while words := next_line():
     if words[0] == "hold":
         held[words[1]] = torch.zeros(int(words[2]))
+    elif words[0] == "train":
+        held[words[1]] = torch.nn.Linear(100, 10)
+        held[words[1]](torch.zeros(1, 100)).sum().backward()
     elif words[0] == "drop":
         del held[words[1]]
     counts = counts or words[0] == "count"

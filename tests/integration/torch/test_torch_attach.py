@@ -57,6 +57,18 @@ def test_again():
     p.end()
 
 
+def test_names():
+    """Parameters and gradients that exist already have their names at once."""
+    p = Program()
+    p.ask("train layer")
+    p.record("nothing")
+    groups = harness.report("table", "t.mled", "--by", "label,category", "--at", "end")["groups"]
+    equal({(g["label"], g["category"]): g["bytes"] for g in groups},
+          {(name, kind): size for kind in ("parameter", "gradient")
+           for name, size in (("weight", 4000), ("bias", 40))}, "labels")
+    p.end()
+
+
 def test_program_that_counts():
     """memledger.live() of the program is right during a recording and after it."""
     for before in ("count", "nothing"):
