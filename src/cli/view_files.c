@@ -55,6 +55,21 @@ static bool is_readable(const struct ml_opening *opening, const char *trace, con
     return *ret_damaged;
 }
 
+static void say_no_trace(const char *path)
+{
+    char pattern[PATH_MAX];
+    glob_t found = {0};
+
+    snprintf(pattern, sizeof(pattern), "%s/*.mled.digest", path);
+    if (glob(pattern, GLOB_NOSORT, NULL, &found) == 0)
+        ml_say("%s: there are digests in this folder, but no traces: memledger ranks compares "
+               "digests; copy the trace of a rank to look at it",
+               path);
+    else
+        ml_say("%s: there is no trace in this folder", path);
+    globfree(&found);
+}
+
 /* The traces of a job. They are not read now: there may be hundreds. */
 static int add_folder(struct ml_served_files *files, const char *path)
 {
@@ -70,7 +85,7 @@ static int add_folder(struct ml_served_files *files, const char *path)
                      ml_served_files_add(files, found.gl_pathv[i], NULL, false) >= 0;
     globfree(&found);
     if (added == 0)
-        ml_say("%s: there is no trace in this folder", path);
+        say_no_trace(path);
     return added > 0 ? ML_EXIT_OK : ML_EXIT_FAILURE;
 }
 
