@@ -13,9 +13,9 @@ import functools
 import os
 import weakref
 
-from . import _ddp_buckets, _fsdp, _fsdp_flat, _job_place, _kv_pools, _native, _private_pools, \
-    _process_groups, _torch_batches, _torch_building, _torch_caches, _torch_compiled, _torch_data, \
-    _torch_outside, _torch_state, _torch_tracing, _wrappers
+from . import _captured_passes, _ddp_buckets, _fsdp, _fsdp_flat, _job_place, _kv_pools, _native, \
+    _private_pools, _process_groups, _torch_batches, _torch_building, _torch_caches, \
+    _torch_compiled, _torch_data, _torch_outside, _torch_state, _torch_tracing, _wrappers
 from ._in_front import all_or_nothing, below, is_in_front, put
 from ._naming import joint_name, new_name
 
@@ -57,6 +57,7 @@ def install():
         _private_pools.watch(torch)
         _process_groups.watch(torch)
     _torch_tracing.watch()
+    _captured_passes.watch()
     for function in (name_tree, _finish_call, joint_name.__wrapped__, _torch_building.name_new,
                      _torch_state.name_after_step, _torch_state.name_traced):
         _torch_compiled.hide(torch, function)  # called while a compiled function runs
@@ -96,6 +97,7 @@ def name_tree(root):
         return
     model, outermost = _name_outermost(root)
     owner, tracked, named = _owner(model), set(), []
+    is_graph = _wrappers.is_graph(model)
     for path, module in _wrappers.named_modules(root):
         if path:
             _name_module(module, path, outermost)
@@ -103,9 +105,18 @@ def name_tree(root):
             if not _native.define_module(module):
                 _undefined.append(weakref.ref(module))
         prefix = f"{owner}{path}." if path else owner
+        if is_graph:
+            tracked.update(_named_by_others(module))
         named += _track(module._parameters, prefix, _native.PARAMETER, tracked, outermost)
         named += _track(module._buffers, prefix, _native.BUFFER, tracked)
     _torch_outside.record(named)
+
+
+def _named_by_others(module):
+    """The ids of its tensors that have names already."""
+    return {id(tensor) for tensors in (module._parameters, module._buffers)
+            for tensor in tensors.values()
+            if tensor is not None and _native.tracked_name(tensor) is not None}
 
 
 def _track(tensors, prefix, category, tracked, model=None):

@@ -25,6 +25,7 @@ from ._generated_code import ENTER, GeneratedCode
 from ._in_front import put
 
 CODE = "_memledger_code"  # in a module of generated code: its GeneratedCode
+FORWARD, BACKWARD, WHOLE_PASS = range(3)  # the kinds of regions
 
 _here = threading.local()  # .loaded: modules of generated code, while a region is compiled
 _running = {}   # compilation -> name of the module that runs the region, None: no module
@@ -38,6 +39,14 @@ class Layer:
         root = _native.module_root(module)
         self.root, self.name = _native.module_name(root), _native.module_name(module)
         self.classes = {self.root: type(root).__name__, self.name: type(module).__name__}
+
+    @classmethod
+    def of_names(cls, layer):
+        """Of a tuple: the name of the outermost module, then the parts of the path."""
+        self = cls.__new__(cls)
+        self.root, self.name = layer[0], ".".join(layer[1:]) or layer[0]
+        self.classes = {self.root: "", self.name: ""}
+        return self
 
     def path(self):
         """Without the outermost module, which has its class's name."""
@@ -103,7 +112,7 @@ def _naming_layers(compile_graph):
     def _compile_fx_inner(graph_module, *args, **kwargs):
         graph, outer, _here.loaded = None, getattr(_here, "loaded", None), []
         with contextlib.suppress(Exception):
-            graph = Graph(graph_module, bool(kwargs.get("is_backward")))
+            graph = Graph(graph_module, bool(kwargs.get("is_backward")) or _in_captured_pass())
         try:
             compiled = compile_graph(graph_module, *args, **kwargs)
             with contextlib.suppress(Exception):
@@ -128,7 +137,13 @@ def _name_layers(compiled, graph, loaded):
     if any(layers):
         compiled.current_callable = _native.scoped_region(
             compiled.current_callable, namer=_native.pack_layers(layers),
-            number=int(graph.is_backward))
+            number=BACKWARD if graph.is_backward else FORWARD)
+
+
+def _in_captured_pass():
+    """Whether the graph is a part of a backward pass that PyTorch has captured."""
+    module = sys.modules.get("torch._dynamo.compiled_autograd")
+    return getattr(module, "in_compiled_autograd_region", False)
 
 
 def _instrument(module, source):
@@ -237,14 +252,11 @@ class Graph:
         return self._of.get(name)
 
     def _created_in(self, node):
-        stack = node.meta.get("nn_module_stack") or node.meta.get("fwd_nn_module_stack") or {}
-        for key in reversed(stack):
-            known = _layer_of(key, self.is_backward)
-            if known:
-                self.classes.update({(known.root, name): kind
-                                     for name, kind in known.classes.items()})
-                return (known.root, *known.path())
-        return None
+        known = _innermost(node.meta, self.is_backward)
+        if known is None:
+            return None
+        self.classes.update({(known.root, name): kind for name, kind in known.classes.items()})
+        return (known.root, *known.path())
 
     def _from_neighbours(self, node, created):
         """An input belongs to those that use it, a sum of gradients to what it sums; another node
@@ -278,6 +290,34 @@ class Graph:
         if around is not None and layer[:len(around)] == around:
             return "", "", ".".join(layer[len(around):]), kind
         return root, self.classes.get((root, root), ""), path, kind
+
+
+def _innermost(meta, is_backward):
+    stack = meta.get("nn_module_stack") or meta.get("fwd_nn_module_stack") or {}
+    found = (_layer_of(key, is_backward) for key in reversed(stack))
+    return next(filter(None, found), None)
+
+
+def layer_of_stack(meta):
+    """The layer in which a node of a backward pass was created, or None."""
+    known = _innermost(meta, is_backward=True)
+    return known and (known.root, *known.path())
+
+
+def note_layer(layer):
+    """A value of nn_module_stack from which a Graph of backward reads that layer."""
+    key = f"memledger {'.'.join(layer)}"
+    if key not in _modules:
+        _modules[key] = next((known for known in _modules.values()
+                              if known and (known.root, *known.path()) == layer),
+                             Layer.of_names(layer))
+    import torch
+    return {key: (".".join(layer[1:]), torch.nn.Module)}
+
+
+def pack_root(layer):
+    """For a whole pass: the module of memory that its code does not name."""
+    return _native.pack_layers([(layer[0], "", "", "")] if layer else [])
 
 
 def _layer_of(key, is_backward):

@@ -46,6 +46,13 @@ def is_captured(module):
     return type(chain(module)[-1]).__name__.startswith(_CAPTURED)
 
 
+def is_graph(module):
+    """Whether it is a graph that was traced from another module, as torch.export does. It has the
+    tensors of that module, which keep their names."""
+    return any(kind.__name__ == "GraphModule" and kind.__module__.startswith("torch.fx.")
+               for kind in type(module).__mro__)
+
+
 def class_name(module):
     """The class of the innermost module. fully_shard and replicate derive a class from it: their
     own comes first among the bases."""

@@ -5,6 +5,9 @@
  * number of the place, before each statement that allocates. Regions with the same code share
  * these calls; each has its own list of layers.
  *
+ * A backward pass that PyTorch captures as a graph (compiled autograd) runs no nodes, whose scopes
+ * would say which layers they belong to. A call of such a pass is around those of its code.
+ *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <stdbool.h>
@@ -24,12 +27,14 @@ struct layer {
     uint32_t name, class_name; /* 0: the root itself */
 };
 
+enum region_kind { FORWARD, BACKWARD, WHOLE_PASS, REGION_KINDS };
+
 /* The region whose code this thread runs. */
 struct region {
     const struct layer *layers;
     size_t count;
     struct layer inside; /* where the thread is */
-    bool is_backward;
+    enum region_kind kind;
 };
 
 static __thread struct region running;
@@ -39,7 +44,7 @@ static __thread struct region running;
 /* In backward the module is not called again. */
 static void enter_root(const struct ml_extension_api *recorder, const struct layer *layer)
 {
-    if (running.is_backward)
+    if (running.kind != FORWARD)
         recorder->enter_layer(layer->root, layer->root_class, false);
     else
         recorder->enter_module(layer->root, layer->root_class);
@@ -47,7 +52,7 @@ static void enter_root(const struct ml_extension_api *recorder, const struct lay
 
 static void leave_root(const struct ml_extension_api *recorder)
 {
-    if (running.is_backward)
+    if (running.kind != FORWARD)
         recorder->leave_layer();
     else
         recorder->leave_module();
@@ -116,32 +121,52 @@ static bool names_roots(const struct layer *layers, size_t count)
     return false;
 }
 
-/* The namer is the list of layers; the number says whether it is code of backward. */
-static PyObject *call_region(struct ml_scoped_call *self, PyObject *inputs, PyObject *args,
-                             PyObject *kwargs)
+/* Runs the region's code. Its layers are not inside the one of the pass around it. */
+static PyObject *run_region(struct ml_scoped_call *self, struct region region, PyObject *args,
+                            PyObject *kwargs)
 {
     struct region outer = running;
-    struct region region = {.layers = (const struct layer *)PyBytes_AsString(self->namer),
-                            .count = (size_t)PyBytes_Size(self->namer) / sizeof(struct layer),
-                            .is_backward = self->number};
-    const struct ml_extension_api *recorder = ml_native_recorder();
-    bool is_outermost = recorder->is_outermost();
-    bool in_pass = region.is_backward && is_outermost; /* and in no node, which would say so */
+    struct layer left = outer.kind == WHOLE_PASS ? outer.inside : (struct layer){0};
     PyObject *result;
 
-    if (!region.is_backward && is_outermost && names_roots(region.layers, region.count))
-        begin_outermost(inputs);
-    if (PyErr_Occurred())
-        return NULL;
+    if (outer.kind == WHOLE_PASS)
+        move_to((struct layer){0});
+    outer.inside = running.inside;
     running = region;
-    if (in_pass)
-        recorder->enter_backward_code();
+    if (region.kind == WHOLE_PASS && region.count)
+        move_to(region.layers[0]);
     result = PyObject_Call(self->original, args, kwargs);
     running.layers = region.layers; /* greenlets take turns on one thread */
     move_to((struct layer){0});
-    if (in_pass)
-        recorder->leave_backward_code();
     running = outer;
+    if (outer.kind == WHOLE_PASS)
+        move_to(left);
+    return result;
+}
+
+/* The namer is the list of layers, the number the kind. Those of a whole pass are the one for
+ * memory that its code does not name. */
+static PyObject *call_region(struct ml_scoped_call *self, PyObject *inputs, PyObject *args,
+                             PyObject *kwargs)
+{
+    struct region region = {.layers = (const struct layer *)PyBytes_AsString(self->namer),
+                            .count = (size_t)PyBytes_Size(self->namer) / sizeof(struct layer),
+                            .kind = (enum region_kind)self->number};
+    const struct ml_extension_api *recorder = ml_native_recorder();
+    bool is_outermost = recorder->is_outermost() && running.kind != WHOLE_PASS;
+    /* A node would say so, and so does a pass. */
+    bool begins_backward = region.kind != FORWARD && is_outermost;
+    PyObject *result;
+
+    if (region.kind == FORWARD && is_outermost && names_roots(region.layers, region.count))
+        begin_outermost(inputs);
+    if (PyErr_Occurred())
+        return NULL;
+    if (begins_backward)
+        recorder->enter_backward_code();
+    result = run_region(self, region, args, kwargs);
+    if (begins_backward)
+        recorder->leave_backward_code();
     return result;
 }
 
@@ -191,9 +216,10 @@ static PyObject *scoped_region(PyObject *self, PyObject *args, PyObject *kwargs)
     struct ml_scoped_call *call = (struct ml_scoped_call *)made;
 
     (void)self;
-    if (made && (!call->namer || !PyBytes_Check(call->namer))) {
+    if (made && (!call->namer || !PyBytes_Check(call->namer) || call->number < 0 ||
+                 call->number >= REGION_KINDS)) {
         Py_DECREF(made);
-        PyErr_SetString(PyExc_TypeError, "scoped_region needs the result of pack_layers");
+        PyErr_SetString(PyExc_TypeError, "scoped_region needs the result of pack_layers and a kind");
         return NULL;
     }
     return made;
@@ -204,7 +230,8 @@ static PyMethodDef methods[] = {
     {"pack_layers", pack_layers, METH_O,
      "pack_layers([(root, its class, name, class) or None]): without a root, relative names."},
     {"scoped_region", (PyCFunction)(void (*)(void))scoped_region, METH_VARARGS | METH_KEYWORDS,
-     "scoped_region(original, namer=packed layers, number=is backward): wraps compiled code."},
+     "scoped_region(original, namer=packed layers, number=kind): wraps compiled code. The kind is 1 "
+     "for code of backward, 2 for a whole pass."},
     {NULL, NULL, 0, NULL},
 };
 

@@ -20,6 +20,9 @@ static __thread unsigned stepping;
 /* The optimizer of the innermost of these steps: only compared. */
 static __thread const PyObject *stepper;
 
+/* The thread has called backward, which labels gradients. */
+static __thread bool has_backward;
+
 /* The module of this thread's current phase: a Module's forward calls that of its executor,
  * under the same name, and is recorded once. 0: none. */
 static __thread uint32_t named;
@@ -37,19 +40,48 @@ static uint32_t number_of(const struct ml_scoped_call *self, PyObject *object)
     return number;
 }
 
+/* ---- Errors of the program ------------------------------------------------------------ */
+
+/* The error with which a call has ended, while more is done. All NULL: it succeeded. */
+struct set_aside {
+    PyObject *type, *value, *traceback;
+};
+
+static struct set_aside set_aside_error(void)
+{
+    struct set_aside error;
+
+    PyErr_Fetch(&error.type, &error.value, &error.traceback);
+    return error;
+}
+
+/* Returns the result of the call; NULL, and the newer error is set, if there is one. */
+static PyObject *put_back(struct set_aside *error, PyObject *result)
+{
+    if (!PyErr_Occurred()) {
+        PyErr_Restore(error->type, error->value, error->traceback);
+        return result;
+    }
+    Py_XDECREF(error->type);
+    Py_XDECREF(error->value);
+    Py_XDECREF(error->traceback);
+    Py_CLEAR(result);
+    return NULL;
+}
+
 /* ---- Optimizers ------------------------------------------------------------------ */
 
+/* A step that fails leaves state too. An interrupt that arrives while it gets its names replaces the
+ * error. */
 static PyObject *finish_optimizer(const struct ml_scoped_call *self, PyObject *optimizer,
                                   PyObject *result, bool is_step)
 {
-    if (result) {
-        ml_scoped_call_tell(self->after, optimizer, NULL, NULL);
-        if (is_step)
-            ml_steps_note_optimizer(optimizer);
-    }
-    if (result && PyErr_Occurred())
-        Py_CLEAR(result);
-    return result;
+    struct set_aside error = set_aside_error();
+
+    ml_scoped_call_tell(self->after, optimizer, NULL, NULL);
+    if (result && is_step)
+        ml_steps_note_optimizer(optimizer);
+    return put_back(&error, result);
 }
 
 /* The closure of step(closure) runs forward and backward, which are no part of the optimizer. One
@@ -128,6 +160,10 @@ static PyObject *call_optimizer(struct ml_scoped_call *self, PyObject *optimizer
     name = number_of(self, optimizer);
     if (PyErr_Occurred())
         return NULL;
+    if (!has_backward) /* the program computes gradients itself, as with torch.func */
+        ml_tracked_label_gradients();
+    if (PyErr_Occurred())
+        return NULL;
     stepper = optimizer;
     stepping++;
     recorder->enter_optimizer(name);
@@ -160,7 +196,7 @@ static PyObject *call_trainer(struct ml_scoped_call *self, PyObject *trainer, Py
     if (is_outermost)
         recorder->leave_optimizer();
     optimizing--;
-    return finish_optimizer(self, trainer, result, is_outermost && self->number);
+    return result ? finish_optimizer(self, trainer, result, is_outermost && self->number) : NULL;
 }
 
 /* ---- Forward and backward --------------------------------------------------------- */
@@ -170,23 +206,17 @@ static PyObject *call_trainer(struct ml_scoped_call *self, PyObject *trainer, Py
 static PyObject *call_backward(struct ml_scoped_call *self, PyObject *heads, PyObject *args,
                                PyObject *kwargs)
 {
-    PyObject *type, *error, *traceback, *result;
+    struct set_aside error;
+    PyObject *result;
 
     (void)heads;
+    has_backward = true;
     ml_steps_note_backward();
     ml_model_thread_trains();
     result = PyObject_Call(self->original, args, kwargs);
-    PyErr_Fetch(&type, &error, &traceback);
+    error = set_aside_error();
     ml_tracked_label_gradients();
-    if (!PyErr_Occurred()) {
-        PyErr_Restore(type, error, traceback);
-        return result;
-    }
-    Py_XDECREF(type);
-    Py_XDECREF(error);
-    Py_XDECREF(traceback);
-    Py_CLEAR(result);
-    return NULL;
+    return put_back(&error, result);
 }
 
 /* A forward pass, not its preparation: without an optimizer, each is a step. */

@@ -225,6 +225,14 @@ static PyObject *tracked_name(PyObject *self, PyObject *tensor)
     return t->text;
 }
 
+static PyObject *tracked_model(PyObject *self, PyObject *tensor)
+{
+    const struct ml_tracked *t = ml_tracked_find(tensor);
+
+    (void)self;
+    return PyLong_FromSize_t(t ? t->model : 0);
+}
+
 /* Repeats all labels for a recording that begins. */
 static PyObject *track_again(PyObject *self, PyObject *args)
 {
@@ -243,6 +251,8 @@ static PyObject *track_again(PyObject *self, PyObject *args)
 static PyMethodDef methods[] = {
     {"track_again", track_again, METH_NOARGS, "Labels all tracked tensors and their gradients."},
     {"tracked_name", tracked_name, METH_O, "The name that a tensor is tracked by, or None."},
+    {"tracked_model", tracked_model, METH_O,
+     "The id() of the outermost module that a tracked tensor belongs to; 0: unknown."},
     {"untrack", untrack, METH_O,
      "Forgets a tensor. Returns the other arguments of track, or None if it is not tracked."},
     {"label_loaded", label_loaded, METH_VARARGS,

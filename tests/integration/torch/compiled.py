@@ -20,7 +20,7 @@ from torch._dynamo.utils import counters
 MARKER_BYTES = 1004
 STEPS = 4
 DEVICE = "cuda" if "--cuda" in sys.argv[1:2] else "cpu"
-COUNTED = ("stats", "graph_break")  # a recompilation is one more unique graph
+COUNTED = ("stats", "graph_break", "compiled_autograd")  # a recompilation is one more graph
 
 
 class Block(nn.Module):
@@ -110,14 +110,15 @@ def words():
     return tuple(torch.randint(512, (8, 64), device=DEVICE) for _ in range(2))
 
 
-def train(model, loss_of, make=torch.optim.AdamW, step=lambda optimizer: optimizer.step):
+def train(model, loss_of, make=torch.optim.AdamW, step=lambda optimizer: optimizer.step,
+          backward=torch.Tensor.backward):
     """A loop of a program. What it holds is measured after the last backward."""
     optimizer = make(model.parameters(), lr=1e-3)
     advance, losses = step(optimizer), []
     for number in range(STEPS):
         optimizer.zero_grad()
         loss = loss_of()
-        loss.backward()
+        backward(loss)
         losses.append(loss.item())
         if number < STEPS - 1:
             advance()
@@ -243,14 +244,33 @@ def case_nested():
 
 
 def case_autograd():
-    """Compiled autograd: the backward pass is captured when it runs."""
+    """Compiled autograd: a compiled function calls backward, which is captured when it runs."""
+    model = GPT().to(DEVICE)
+
+    @torch.compile
+    def loss_after_backward(batch, targets):
+        loss = model(batch, targets)
+        loss.backward()
+        return loss
+    with torch._dynamo.config.patch(compiled_autograd=True):
+        return train(model, lambda: loss_after_backward(*words()), backward=lambda loss: None)
+
+
+def case_captured():
+    """Compiled autograd of a compiled model and a loss outside of it."""
+    from torch._dynamo import compiled_autograd
     model = mlp().to(DEVICE)
     compiled = torch.compile(model)
+    with compiled_autograd._enable(torch.compile(backend="inductor")):
+        return train(model, lambda: compiled(randn(256, 128)).square().mean())
 
-    def loss():
-        return compiled(randn(256, 128)).square().mean()
-    with torch._dynamo.config.patch(compiled_autograd=True):
-        return train(model, torch.compile(loss))
+
+def case_captured_calls():
+    """Compiled autograd of a model that is not compiled."""
+    from torch._dynamo import compiled_autograd
+    model = GPT().to(DEVICE)
+    with compiled_autograd._enable(torch.compile(backend="inductor")):
+        return train(model, lambda: model(*words()))
 
 
 def case_gpt2():

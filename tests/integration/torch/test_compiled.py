@@ -23,9 +23,10 @@ PATIENCE_S = 600
 FOLDER = tempfile.TemporaryDirectory(prefix="memledger-compiled-")
 CACHE = os.environ.get("TEST_COMPILED_CACHE") or os.path.join(FOLDER.name, "cache")
 
-CASES = ["sequential", "gpt", "resnet", "in_place", "function", "nested", "optimizer"]
+CAPTURED = ["autograd", "captured", "captured_calls"]  # the backward pass is a graph
+CASES = ["sequential", "gpt", "resnet", "in_place", "function", "nested", "optimizer", *CAPTURED]
 if os.environ.get("TEST_COMPILED") == "all":
-    CASES += ["encoder", "graphs", "blocks", "submodule", "train_step", "autograd", "gpt2"]
+    CASES += ["encoder", "graphs", "blocks", "submodule", "train_step", "gpt2"]
 
 
 def need_compiler():
@@ -91,6 +92,14 @@ def test_activations_are_in_their_layers():
     modules = {b.module for b in recorded()[1].of("gpt") if b.category == "activation"}
     for layer in ("blocks.0.qkv", "blocks.0.mlp.1", "blocks.1.qkv", "blocks.1.mlp.1", "head"):
         check(f"GPT > {layer}" in modules, f"none in {layer}", modules)
+
+
+def test_captured_passes_are_in_layers():
+    """Not all in the model as a whole, and as much as PyTorch's own arithmetic says."""
+    for case in CAPTURED:
+        blocks = [b for b in recorded()[1].of(case) if b.phase == "backward"]
+        inner = sum(b.bytes for b in blocks if " > " in (b.module or ""))
+        check(2 * inner > sum(b.bytes for b in blocks) > 0, f"only {inner} bytes in layers of {case}", blocks[:5])
 
 
 def test_no_path_shows_the_wrapper():
