@@ -63,9 +63,9 @@ FULL = {
     "view_long_steps": 30_300,
     "view_events": 10_000_000,
     "view_long_events": 92_000_000,
-    "view_doublings": 8,
-    "view_snapshot": 5_000,
-    "view_stacks": 5_000,
+    "view_doublings": 6,
+    "view_snapshot": 20_000,
+    "view_stacks": 20_000,
 }
 QUICK = {
     "events": 1_000_000,

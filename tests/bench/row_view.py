@@ -123,6 +123,8 @@ def largest(ctx, r, name, kind, first, make):
     for events in (first << i for i in range(ctx.sizes["view_doublings"])):
         page = make(events)
         found = browse(ctx, "page", page, kind, ctx.sizes["view_questions"] // 10 or 1)
+        print("%s, %s entries: %s" % (name, count(events), found.get("failed") or "%.1f s" % (found["first_ms"] / 1000)),
+              file=sys.stderr, flush=True)  # a limit on the whole run loses the row, not this
         r.data.setdefault(f"{name}, all", []).append({"events": events, "page_bytes": os.path.getsize(page), **found})
         if "failed" in found:
             r.note("%s: a page of %s with %s entries did not open within %d s" % (
