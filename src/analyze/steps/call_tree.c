@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "asking_frame.h"
-#include "each_event.h"
 #include "intern.h"
 
 #define SEVERAL UINT32_MAX
@@ -232,33 +231,14 @@ static int add_stackless(struct builder *b)
 
 /* ---- The analysis ------------------------------------------------------------ */
 
-static int refuse(struct ml_error *err)
-{
-    return ml_error_set(err, -ENODATA,
-                        "no block has a stack; record with --stacks native (with --heap: malloc "
-                        "too), or python");
-}
-
-static int stop_at_block(void *ctx, const struct ml_event *event)
-{
-    (void)ctx;
-    return event->kind == ML_ALLOC || event->kind == ML_ALLOC_EX;
-}
-
-/* A trace with blocks and without any stack is known without a replay. */
-static int check_stacks(const struct ml_trace *trace, struct ml_error *err)
-{
-    int r = ml_trace_stacks(trace) > 1 ? 0 : ml_each_event(trace, stop_at_block, NULL, err);
-
-    return r > 0 ? refuse(err) : r;
-}
-
 static int build(struct builder *b, struct ml_error *err)
 {
     int r = add_stacks(b);
 
     if (r == 0 && b->nodes.items[0].figure > 0 && !b->nodes.items[0].first_child)
-        return refuse(err);
+        return ml_error_set(err, -ENODATA,
+                            "no block has a stack; record with --stacks native (with --heap: "
+                            "malloc too), or python");
     if (r == 0)
         r = add_rows(b, 0, 1);
     if (r == 0)
@@ -282,9 +262,7 @@ int ml_call_tree(const struct ml_trace *trace, const struct ml_call_tree_opts *o
     int r;
 
     *ret = (struct ml_call_tree){.callers = opts->callers};
-    r = check_stacks(trace, err);
-    if (r == 0)
-        r = ml_costs(trace, &costs, &ret->costs, err);
+    r = ml_costs(trace, &costs, &ret->costs, err);
     if (r == 0)
         r = build(&b, err);
     ml_vec_release(&b.nodes);
