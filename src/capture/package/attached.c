@@ -5,6 +5,7 @@
 #include "attached.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -184,9 +185,16 @@ static struct request last; /* has no session: there was none, or it was ended *
 static bool is_abandoned(void)
 {
     char page[LINE_ROOM + 8];
+    int fd;
 
+    if (!last.line[LINE_SESSION][0])
+        return false;
     snprintf(page, sizeof(page), "%s/page", last.line[LINE_SESSION]);
-    return last.line[LINE_SESSION][0] && access(page, F_OK) && errno == ENOENT;
+    fd = open(page, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return errno == ENOENT;
+    close(fd);
+    return false;
 }
 
 /* @joined  whether there is a recording to leave */
