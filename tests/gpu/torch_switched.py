@@ -1,7 +1,7 @@
 # torch_switched.py: the cost of recording, measured within one process, which switches it on and
 # off between blocks of steps: programs differ from one another by more than recording costs.
 #
-#   torch_switched.py [--turns N] [--steps N] [--device cpu|cuda] [--model NAME]...
+#   torch_switched.py [--turns N] [--steps N] [--device cpu|cuda] [--model NAME]... [--way NAME]...
 #
 # Two models: one of tiny layers, whose step is all Python and allocator, and one of ordinary layers.
 # A turn is two neighbouring blocks of steps, without and with recording, in changing order. Its
@@ -135,12 +135,13 @@ def main():
     parser.add_argument("--steps", type=int, default=40, help="in a block")
     parser.add_argument("--device", default="cuda")
     parser.add_argument("--model", action="append", choices=MODELS, help="may be repeated")
+    parser.add_argument("--way", action="append", choices=WAYS, help="may be repeated")
     options = parser.parse_args()
     if options.device == "cpu":
         torch.set_num_threads(1)  # whose CPU time is that of the step
     said = {}
     with tempfile.TemporaryDirectory() as folder:
-        for model, way in itertools.product(options.model or MODELS, WAYS):
+        for model, way in itertools.product(options.model or MODELS, options.way or WAYS):
             steps = Steps(options.device, *MODELS[model])
             # Loads what recording needs, and keeps the table of live blocks from then on.
             switch(steps, 1, options.steps, WAYS["names and Python lines"], folder)
