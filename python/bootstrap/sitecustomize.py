@@ -1,6 +1,6 @@
 # sitecustomize.py: runs first in every Python under `memledger run`. It makes `memledger` the
-# package that belongs to the command, and hooks PyTorch, Lightning, transformers, MXNet, threading and
-# multiprocessing once they are imported. Then it runs the user's own sitecustomize, which this one
+# package that belongs to the command, and hooks PyTorch, Lightning, transformers, MXNet, JAX, threading
+# and multiprocessing once they are imported. Then it runs the user's own sitecustomize, which this one
 # hides.
 #
 # SPDX-License-Identifier: Apache-2.0
@@ -10,7 +10,7 @@ from _frozen_importlib_external import PathFinder
 
 # What the program imports, and the module of the package that is installed then.
 _WATCHED = {"torch": "_torch", "mxnet": "_mxnet", "threading": "_thread_names",
-            "multiprocessing.util": "_process_roles",
+            "multiprocessing.util": "_process_roles", "jax._src.distributed": "_jax",
             "lightning.pytorch.strategies.strategy": "_lightning",
             "pytorch_lightning.strategies.strategy": "_lightning",
             "transformers.cache_utils": "_torch_caches"}

@@ -1,7 +1,7 @@
 """The place of this process in a distributed job, where the program knows more than its launcher:
 torch.distributed's rank, the coordinates in a DeviceMesh, the groups of Megatron and DeepSpeed.
 
-Installed with PyTorch. Nothing here may disturb the program: each hook calls the original first and
+Installed with PyTorch; _jax.py uses it, too. Nothing here may disturb the program: each hook calls the original first and
 drops its own errors.
 
 SPDX-License-Identifier: Apache-2.0
@@ -23,12 +23,13 @@ def watch():
     _importing.when_imported("deepspeed.utils.groups", _hook_deepspeed_experts)
 
 
-def _say(**values):
+def record(**values):
+    """Adds to the place of this process."""
     _place.update(values)
     _native.process_place(" ".join(f"{key}={value}" for key, value in _place.items()))
 
 
-def _after(holder, name, say):
+def after(holder, name, say):
     """Calls say(result, *args) when holder.name has returned."""
     original = getattr(holder, name, None)
     if original is None or getattr(original, "says_place", False):
@@ -62,10 +63,10 @@ def _place_in_ray():
 
 def _hook_groups(module):
     def say(_, *__):
-        _say(rank=int(module.get_rank()), world_size=int(module.get_world_size()))
-        _say(**_place_in_ray())
+        record(rank=int(module.get_rank()), world_size=int(module.get_world_size()))
+        record(**_place_in_ray())
     before = module.init_process_group
-    _after(module, "init_process_group", say)
+    after(module, "init_process_group", say)
     import torch.distributed as dist  # it may have copied the name already
     if getattr(dist, "init_process_group", None) is before:
         dist.init_process_group = module.init_process_group
@@ -88,8 +89,8 @@ def _hook_meshes(module):
     def say(_, mesh, *__):
         names, coordinate = mesh.mesh_dim_names, mesh.get_coordinate()
         if names and coordinate is not None:
-            _say(**{_key(name): int(at) for name, at in zip(names, coordinate)})
-    _after(module.DeviceMesh, "__init__", say)
+            record(**{_key(name): int(at) for name, at in zip(names, coordinate)})
+    after(module.DeviceMesh, "__init__", say)
 
 
 _MEGATRON = {"dp": "get_data_parallel_rank", "tp": "get_tensor_model_parallel_rank",
@@ -100,13 +101,13 @@ _MEGATRON = {"dp": "get_data_parallel_rank", "tp": "get_tensor_model_parallel_ra
 def _say_all(holder, getters):
     for key, getter in getters.items():
         try:
-            _say(**{key: int(getattr(holder, getter)())})
+            record(**{key: int(getattr(holder, getter)())})
         except Exception:
             pass  # a version without such groups
 
 
 def _hook_megatron(module):
-    _after(module, "initialize_model_parallel", lambda *_: _say_all(module, _MEGATRON))
+    after(module, "initialize_model_parallel", lambda *_: _say_all(module, _MEGATRON))
 
 
 _DEEPSPEED = {"dp": "get_data_parallel_rank", "tp": "get_slice_parallel_rank",
@@ -115,12 +116,12 @@ _DEEPSPEED = {"dp": "get_data_parallel_rank", "tp": "get_slice_parallel_rank",
 
 def _hook_deepspeed_grid(module):
     """Of a pipeline: PipelineModule makes a grid."""
-    _after(module.PipelineParallelGrid, "__init__",
+    after(module.PipelineParallelGrid, "__init__",
            lambda _, grid, *__: _say_all(grid, _DEEPSPEED))
 
 
 def _hook_deepspeed_experts(module):
     """Of mixtures of experts, which have groups by their number of ranks."""
     def say(_, ep_size, *__):
-        _say(ep=int(module._get_expert_parallel_rank(f"ep_size_{ep_size}")))
-    _after(module, "_create_expert_and_data_parallel", say)
+        record(ep=int(module._get_expert_parallel_rank(f"ep_size_{ep_size}")))
+    after(module, "_create_expert_and_data_parallel", say)

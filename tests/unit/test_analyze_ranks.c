@@ -178,6 +178,30 @@ static void test_short_leak(void **state)
     drop(s);
 }
 
+/* One sample in 64 MiB of a heap cannot tell 5 % apart, nor a leak of that size. */
+static void test_sampled_heap(void **state)
+{
+    (void)state;
+    for (int sampled = 0; sampled < 2; sampled++) {
+        struct simulation *s = make(FAULT_NONE, 0, FAULT_NONE);
+        const struct ml_ranks *ranks;
+
+        for (size_t i = 0; i < RANKS; i++) {
+            struct ml_digest_rank *of = &s->digests[i].ranks.items[0];
+
+            of->devices.items[0].name = "cpu";
+            s->digests[i].heap_sampled_bytes = sampled ? UINT64_C(64) * MIB : 0;
+            for (size_t c = 0; c < of->cells.len; c++)
+                of->cells.items[c].category = MEMLEDGER_OTHER;
+        }
+        s->digests[5].ranks.items[0].devices.items[0].peak_bytes *= 1.05;
+        keep_each_step(s, 9, 4 * MIB);
+        ranks = judge(s);
+        assert_int_equal(ranks->findings.len, sampled ? 0 : 2);
+        drop(s);
+    }
+}
+
 /* Memory of other ranks goes up and down by more: chance may let one rise in each of four steps. */
 static void test_noisy_ends(void **state)
 {
@@ -268,6 +292,7 @@ int main(void)
         cmocka_unit_test(test_below),
         cmocka_unit_test(test_scattered_category),
         cmocka_unit_test(test_lacks_module),
+        cmocka_unit_test(test_sampled_heap),
         cmocka_unit_test(test_lost),
         cmocka_unit_test(test_short_leak),
         cmocka_unit_test(test_noisy_ends),

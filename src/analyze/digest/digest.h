@@ -103,6 +103,7 @@ struct ml_digest {
     bool cut_short;
     uint64_t killed_at_limit_bytes; /* the kernel killed a process for it; 0: it did not */
     uint64_t memory_limit_bytes;    /* of the control group; 0: none, or not recorded */
+    uint64_t heap_sampled_bytes;    /* between two samples of the heap on average; 0: all blocks */
     ML_VEC(struct ml_digest_setting) settings;
     ML_VEC(struct ml_digest_module) modules; /* [0]: none */
     ML_VEC(struct ml_digest_book) books;

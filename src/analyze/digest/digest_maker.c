@@ -148,6 +148,16 @@ static uint64_t setting_bytes(const struct ml_trace *trace, const char *key)
     return bytes < ML_BYTES_MAX ? bytes : 0;
 }
 
+/* The most of all processes. */
+static uint64_t heap_sampled_bytes(const struct ml_trace *trace)
+{
+    uint64_t most = 0;
+
+    for (uint32_t i = 0; i < ml_trace_spaces(trace); i++)
+        most = ml_max_u64(most, ml_trace_space(trace, i)->sampled_bytes);
+    return most;
+}
+
 static void add_facts(struct ml_digest *digest, const struct ml_replay *at_end)
 {
     const struct ml_trace_info *info = ml_trace_info(at_end->trace);
@@ -163,6 +173,7 @@ static void add_facts(struct ml_digest *digest, const struct ml_replay *at_end)
     digest->cut_short = health.cut_short;
     digest->killed_at_limit_bytes = setting_bytes(at_end->trace, ML_SETTING_KILLED_AT_LIMIT);
     digest->memory_limit_bytes = setting_bytes(at_end->trace, ML_SETTING_MEMORY_LIMIT);
+    digest->heap_sampled_bytes = heap_sampled_bytes(at_end->trace);
 }
 
 static int begin_ranks(struct ml_digest *digest, const struct ml_rank_table *table)

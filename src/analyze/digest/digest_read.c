@@ -67,6 +67,7 @@ static int get_facts(struct ml_digest *d, const struct ml_record *record)
     d->cut_short = row[ML_DIGEST_CUT_SHORT];
     d->killed_at_limit_bytes = bytes_of(row[ML_DIGEST_KILLED_AT_LIMIT]);
     d->memory_limit_bytes = bytes_of(row[ML_DIGEST_MEMORY_LIMIT]);
+    d->heap_sampled_bytes = bytes_of(row[ML_DIGEST_HEAP_SAMPLED]);
     return 0;
 }
 

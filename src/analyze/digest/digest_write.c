@@ -50,6 +50,7 @@ static int put_facts(const struct ml_digest *d, struct ml_buf *out)
         [ML_DIGEST_CUT_SHORT] = d->cut_short,
         [ML_DIGEST_KILLED_AT_LIMIT] = d->killed_at_limit_bytes,
         [ML_DIGEST_MEMORY_LIMIT] = d->memory_limit_bytes,
+        [ML_DIGEST_HEAP_SAMPLED] = d->heap_sampled_bytes,
     };
     int r = put_row(out, ML_DIGEST_FACTS, row, ML_DIGEST_FACTS_FIELDS);
 

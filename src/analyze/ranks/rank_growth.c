@@ -1,10 +1,11 @@
 /* rank_growth.c: ranks whose memory grows from step to step.
  *
  * A step keeps what is live at its end and at the end of every later one: other threads may free
- * the rest a little later. The steps after the first two are cut into quarters. A rank grows if each
- * quarter keeps more than the one before, by more than a floor and by more than any step gave back.
- * The floor is lower if each step adds about the same: then a few steps suffice. A rank leaks if it
- * grew by far more than its peers changed. If more than half of the peers grow, all that grow leak.
+ * the rest a little later. The steps after the first two are cut into quarters. A rank grows if
+ * each quarter keeps more than the one before, by more than a floor and by more than any step gave
+ * back. The floor is lower if each step adds about the same: then a few steps suffice. A rank leaks
+ * if it grew by far more than its peers changed. If more than half of the peers grow, all that grow
+ * leak.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -119,8 +120,8 @@ static bool grows(const struct ml_digest_rank *of, double peak_bytes)
         return false;
     if (is_steady(of) && grown >= steady_floor(of, peak_bytes))
         return true;
-    return of->rows.len >= first_row(of) + ROWS_LEAST &&
-           grown > ML_RANK_FLOOR_SHARE * peak_bytes && grown > (double)most_given_back(of);
+    return of->rows.len >= first_row(of) + ROWS_LEAST && grown > ML_RANK_FLOOR_SHARE * peak_bytes &&
+           grown > (double)most_given_back(of);
 }
 
 /* ---- Peers ------------------------------------------------------------------------ */
@@ -171,6 +172,7 @@ static struct changes changes_of(const struct ml_ranks *ranks, size_t group, int
 static bool leaks(const struct ml_rank_row *row, double peak_bytes, const struct changes *c)
 {
     return grows(row->of, peak_bytes) &&
+           (double)drift(row->of) > ML_RANK_DEVIATIONS * (double)row->error_bytes &&
            (c->most_grow ||
             (double)(drift(row->of) - c->median) > ML_RANK_DEVIATIONS * (double)c->deviation);
 }

@@ -357,8 +357,19 @@ static void find_mixed(struct ml_ranks *ranks, const struct ml_rank_modules *m, 
 {
     struct ml_rank_group *g = &ranks->groups.items[group];
 
-    g->mixed = !is_majority(
-        count_alike(ranks, m, group, m->signatures.items[g->first_of_modules]), g->count);
+    g->mixed = !is_majority(count_alike(ranks, m, group, m->signatures.items[g->first_of_modules]),
+                            g->count);
+}
+
+/* Estimates of the same memory differ. */
+static void allow_errors(struct ml_ranks *ranks, size_t group)
+{
+    struct ml_rank_group *g = &ranks->groups.items[group];
+
+    for (size_t i = 0; i < ranks->rows.len; i++)
+        if (ranks->rows.items[i].group == group)
+            g->deviation_bytes = ml_max_u64(g->deviation_bytes, ranks->rows.items[i].error_bytes);
+    set_allowed(g);
 }
 
 static void measure_group(struct ml_ranks *ranks, size_t group, uint64_t *values)
@@ -371,6 +382,7 @@ static void measure_group(struct ml_ranks *ranks, size_t group, uint64_t *values
             values[g->count++] = ranks->rows.items[i].peak_bytes;
     if (g->count > 0)
         measure(g, values);
+    allow_errors(ranks, group);
     for (size_t i = 0; i < ranks->rows.len; i++)
         if (ranks->rows.items[i].group == group)
             ranks->rows.items[i].above_bytes =

@@ -5,9 +5,11 @@
 #include "ranks.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "memledger/memledger.h"
 #include "rank_parts.h"
 #include "slice.h"
 
@@ -54,6 +56,18 @@ static struct ml_slice latest_job(const struct ml_rank_source *sources, size_t c
     return latest;
 }
 
+/* Samples contain malloc's blocks, which have no other category. The variance of an estimate is at
+ * most the sampled bytes times the distance of two samples. */
+static uint64_t sampling_error(const struct ml_digest *digest, const struct ml_digest_rank *of)
+{
+    double other = 0;
+
+    for (size_t i = 0; digest->heap_sampled_bytes && i < of->cells.len; i++)
+        if (of->cells.items[i].category == MEMLEDGER_OTHER)
+            other += (double)ml_digest_values(of, 0)[i];
+    return (uint64_t)sqrt(other * (double)digest->heap_sampled_bytes);
+}
+
 static int add_row(struct ml_ranks *ranks, const struct ml_rank_source *source,
                    const struct ml_digest_rank *of)
 {
@@ -65,6 +79,7 @@ static int add_row(struct ml_ranks *ranks, const struct ml_rank_source *source,
     if (of->devices.len > 0) {
         row.device = of->devices.items[0].name;
         row.peak_bytes = of->devices.items[0].peak_bytes;
+        row.error_bytes = strcmp(row.device, "cpu") == 0 ? sampling_error(source->digest, of) : 0;
     }
     return ml_vec_push(&ranks->rows, row);
 }

@@ -22,7 +22,7 @@
 
 struct ml_rank_source {
     const struct ml_digest *digest;
-    const char *file; /* the trace, as a user would open it */
+    const char *file;  /* the trace, as a user would open it */
     bool is_elsewhere; /* only its digest is here */
 };
 
@@ -32,7 +32,8 @@ struct ml_rank_row {
     const struct ml_digest_rank *of;
     const char *host, *device; /* "" if unknown */
     uint64_t peak_bytes;
-    int64_t above_bytes; /* the median of its peers */
+    uint64_t error_bytes; /* standard error of the peak if the heap was sampled; else 0 */
+    int64_t above_bytes;  /* the median of its peers */
     size_t group;
     bool has_limit;
     uint64_t limit_bytes;   /* of the device, or of the control group */

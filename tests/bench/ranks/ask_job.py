@@ -3,7 +3,7 @@
 JSON, and prints seconds by question and the memory of this process.
 
 QUESTIONS has the questions, separated by commas. For spark: SPARK_MASTER, SPARK_CORES, and SPARK_TASKS_FILE, a file
-for the number of tasks that have ended."""
+for the question that is being answered and the share of its first stage that has ended."""
 import json
 import os
 import resource
@@ -36,29 +36,31 @@ def spark_session():
     return session
 
 
-def tell_tasks(context, path):
-    """Writes how many tasks have ended, for a caller that wants to disturb them."""
-    ended = {}
+def tell_progress(context, asked, path):
+    """Writes the question and how much of the stage that reads the traces has ended, for a caller that wants to disturb
+    it. @asked  a list whose last entry is the question"""
+    tracker = context.statusTracker()
     while True:
-        for stage in context.statusTracker().getActiveStageIds():
-            info = context.statusTracker().getStageInfo(stage)
-            if info:
-                ended[stage] = info.numCompletedTasks
+        question = asked[-1]
+        stages = filter(None, map(tracker.getStageInfo, tracker.getActiveStageIds()))
+        share = max((stage.numCompletedTasks / stage.numTasks for stage in stages), default=0)
         with open(path + ".new", "w", encoding="utf-8") as f:
-            f.write(str(sum(ended.values())))
+            f.write(f"{question} {share}")
         os.replace(path + ".new", path)
-        time.sleep(0.2)
+        time.sleep(0.1)
 
 
 def main():
     engine, out, *traces = sys.argv[1:]
     session = spark_session() if engine == "spark" else None
+    asked = ["none"]
     if session and os.environ.get("SPARK_TASKS_FILE"):
-        threading.Thread(target=tell_tasks, daemon=True,
-                         args=(session.sparkContext, os.environ["SPARK_TASKS_FILE"])).start()
+        threading.Thread(target=tell_progress, daemon=True,
+                         args=(session.sparkContext, asked, os.environ["SPARK_TASKS_FILE"])).start()
     answers, seconds = {}, {}
     with memledger.ranks.open(traces, engine=engine, session=session) as job:
         for name in os.environ["QUESTIONS"].split(","):
+            asked.append(name)
             start = time.monotonic()
             answers[name] = getattr(job, name)().to_pylist()
             seconds[name] = time.monotonic() - start

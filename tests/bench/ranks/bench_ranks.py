@@ -84,9 +84,18 @@ def timed(process, start=None):
     return found
 
 
-def on_spark(folder, traces, cores, kill_after=None):
-    """@kill_after  tasks that have ended when a worker is killed"""
-    out, tasks = f"{folder}/spark-{cores}-{kill_after}.json", f"{folder}/tasks-{cores}-{kill_after}"
+def half_done(path, question):
+    """Whether half of the tasks have ended that read the traces for this question."""
+    if not os.path.exists(path):
+        return False
+    with open(path, encoding="utf-8") as f:
+        now, share = f.read().split()
+    return now == question and 0.5 <= float(share) < 1
+
+
+def on_spark(folder, traces, cores, kill_in=None):
+    """@kill_in  the question in the middle of which a worker is killed"""
+    out, tasks = f"{folder}/spark-{cores}-{kill_in}.json", f"{folder}/tasks-{cores}-{kill_in}"
     hidden = os.path.dirname(traces[0]) if os.geteuid() == 0 else None
     scratch = tempfile.mkdtemp(prefix="cluster-", dir=folder)
     with Cluster(PYTHON, scratch, workers=2, cores_each=2) as cluster:
@@ -95,9 +104,9 @@ def on_spark(folder, traces, cores, kill_after=None):
         process = ask("spark", out, traces, hidden, SPARK_MASTER=cluster.address, SPARK_CORES=str(cores),
                       SPARK_TASKS_FILE=tasks)
         killed = False
-        while kill_after is not None and not killed and process.poll() is None:
+        while kill_in and not killed and process.poll() is None:
             time.sleep(0.1)
-            if os.path.exists(tasks) and int(open(tasks, encoding="utf-8").read()) >= kill_after:
+            if half_done(tasks, kill_in):
                 cluster.kill(cluster.workers[1])
                 killed = True
         found = timed(process, start)
@@ -142,6 +151,7 @@ def main():
     parser.add_argument("--pandas-ranks", type=int, action="append", help="so many ranks in pandas (1, 2, 4)")
     parser.add_argument("--traces", help="a folder with the traces of an earlier run, or for this one")
     parser.add_argument("--part", choices=("duckdb", "spark", "killed", "pandas"), action="append")
+    parser.add_argument("--kill-in", default="allocated", help="the question that a worker is killed in")
     parser.add_argument("--question", action="append", help="only this one; DuckDB is asked all")
     args = parser.parse_args()
     questions = args.question or ALL
@@ -160,13 +170,12 @@ def main():
             found = timed(ask("duckdb", reference, traces, QUESTIONS=",".join(ALL)))
             show("DuckDB", found, found["cpu_s"])
         runs = [(cores, None) for cores in args.cores or (1, 2, 4)] if "spark" in parts else []
-        # In the middle of the last question; each has a task for each trace, and some more.
-        runs += [(2, args.ranks * (len(questions) - 1) + args.ranks // 2)] if "killed" in parts else []
-        for cores, kill_after in runs:
-            out, found = on_spark(folder, traces, cores, kill_after)
-            if kill_after is not None and not found["killed"]:
+        runs += [(2, args.kill_in)] if "killed" in parts else []
+        for cores, kill_in in runs:
+            out, found = on_spark(folder, traces, cores, kill_in)
+            if kill_in and not found["killed"]:
                 raise RuntimeError("the job ended before a worker was killed")
-            name = f"Spark, {cores} cores" + (", a worker killed" if kill_after is not None else "")
+            name = f"Spark, {cores} cores" + (f", a worker killed in {kill_in}" if kill_in else "")
             show(name, found, found["cpu_s"] + found["cluster_cpu_s"])
             wrong, rows = compare(out, reference)
             print("    %d rows, %s; the driver %s the traces" % (

@@ -59,6 +59,15 @@ def test_groups():
               f"the place with {words}")
 
 
+def test_jax():
+    """jax.distributed.initialize says the number of the process."""
+    result = run(PYTHON, os.path.join(HERE, "jax_process.py"), "5", "8", options=["-qf", "--sample-hz", "0"],
+                 env={**os.environ, "MEMLEDGER_JOB": "pods"})
+    equal(result.code, 0, "exit code", result)
+    equal(report("sql", result.trace, "select rank, place from processes")["rows"],
+          [[5, "job=pods rank=5 world_size=8"]], "the place of a process of JAX")
+
+
 def record(folder, rank, command, size=4):
     return run(*command, trace=os.path.join(folder, "%r.mled"), options=["-qf"],
                env={**os.environ, "SLURM_PROCID": str(rank), "SLURM_NTASKS": str(size),
