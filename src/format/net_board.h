@@ -2,16 +2,18 @@
  *
  * A file in memory (memfd) that the collector keeps open: a follower of the same user finds it by
  * its name among the collector's descriptors. The trace stays the only truth: a net belongs to one
- * block in it, and a follower that does not find it reads the block. So nothing is synchronised: an
+ * block in it, and a follower that does not find it reads the trace. So nothing is synchronised: an
  * entry may be half written or overwritten, and its checksum tells. Both sides use pread and
  * pwrite, so that neither can be harmed by the other.
  *
- *     0     struct ml_net_board
- *     4096  nets, one after the other, each ml_net_head, steps, kept events; a net that does not
- * fit before the end is put at the beginning
+ *     0                  struct ml_net_board
+ *     ML_NET_BOARD_DATA  nets, one after the other, each ml_net_head, steps, kept events, groups,
+ *                        given blocks; a net that does not fit before the end is put at the
+ *                        beginning
  *
  * Followers say that they want nets by the time at which they last looked. Without one in the last
- * seconds, the collector makes none.
+ * seconds, the collector makes none. A follower that is in no series asks for one: the collector
+ * ends the present series for the others, and all begin the next one together.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -26,9 +28,10 @@
 
 #define ML_NET_BOARD_NAME "memledger-nets"
 #define ML_NET_BOARD_MAGIC 0x54454e4d /* "MNET" */
-#define ML_NET_BOARD_VERSION 1
-#define ML_NET_BOARD_ENTRIES 32
-#define ML_NET_BOARD_DATA 4096
+#define ML_NET_BOARD_VERSION 2
+#define ML_NET_BOARD_ENTRIES 1024 /* more than the blocks of the time after which none is wanted   \
+                                   */
+#define ML_NET_BOARD_DATA (UINT64_C(128) << 10)
 #define ML_NET_BOARD_END (ML_NET_BOARD_DATA + (UINT64_C(32) << 20))
 #define ML_NET_WANTED_NS UINT64_C(5000000000)
 
@@ -50,10 +53,14 @@ static_assert(sizeof(struct ml_net_entry) == 64, "entries are passed to other pr
 
 struct ml_net_board {
     uint32_t magic, version;
-    uint64_t wanted_ns; /* CLOCK_MONOTONIC; followers write it, the collector all else */
+    uint64_t
+        wanted_ns; /* CLOCK_MONOTONIC; followers write it and the next, the collector the rest */
+    uint64_t asked_ns; /* for a new series */
     struct ml_net_entry entries[ML_NET_BOARD_ENTRIES];
 };
 static_assert(sizeof(struct ml_net_board) <= ML_NET_BOARD_DATA, "nets follow it");
-static_assert(offsetof(struct ml_net_board, wanted_ns) == 8, "followers write it alone");
+static_assert(offsetof(struct ml_net_board, wanted_ns) == 8 &&
+                  offsetof(struct ml_net_board, asked_ns) == 16,
+              "followers write them alone");
 
 #endif

@@ -1,17 +1,21 @@
-/* net_events.h: an events block without the blocks of memory that come and go within it.
+/* net_events.h: an events block as sums, for a live table.
  *
- * A program that calls malloc a million times a second frees most blocks within milliseconds. A
- * live view need not book these one by one. The net of an events block has all its other events in
- * order, and says of the pairs that were left out what a live table needs to have the same totals
- * and peaks as after all events:
+ * A live view beside a program that calls malloc a million times a second need not book each block
+ * of memory. The nets of successive events blocks are a *series*. In a series most blocks of the
+ * busiest space are *carried*: the collector knows which group each belongs to (thread, scope,
+ * stack), and the follower knows only the sums of the groups. A net says:
  *
- *   - how many there were, with how many bytes;
- *   - the *crest* before each kept event: the most bytes that left-out blocks had at once since the
- *     kept event before. The totals were that much higher for a moment;
- *   - the addresses that left-out blocks *touched*: a block that the table still has there was
- *     freed unseen.
+ *   - what was allocated and freed in each group;
+ *   - all other events, in order: they are *kept*;
+ *   - between kept events, by how much the carried bytes changed, and the *crest*: how far they
+ *     rose above where they began. With these a live table has the same totals and peaks as after
+ *     all events;
+ *   - the addresses that carried blocks *touched* first: a block that the table has there was freed
+ *     unseen;
+ *   - carried blocks that are *given* to the table, because a kept event names them.
  *
- * Only pairs of an ML_ALLOC and an ML_FREE in one space, the busiest, are left out.
+ * A series ends with a net that gives all carried blocks. Its block's events are read from the
+ * trace, as are those of blocks outside of a series.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -25,53 +29,75 @@
 #include "block.h"
 #include "event.h"
 
-struct ml_encoder;
+#define ML_NET_GROUPS_MAX 65536u  /* in a series */
+#define ML_NET_BLOCKS_MAX 524288u /* carried at once */
+#define ML_NET_STEPS_MAX (2 * ML_BLOCK_MAX_EVENTS + 1)
 
-/* More are not worth it: reading the events themselves is as quick. */
-#define ML_NET_KEPT_MAX (ML_BLOCK_MAX_EVENTS / 2)
-#define ML_NET_STEPS_MAX (ML_BLOCK_MAX_EVENTS / 4 * 3)
+enum ml_net_kind {
+    ML_NET_GOES_ON = 1, /* also the first of a series, number 0 */
+    ML_NET_ENDS = 2,
+};
 
 enum ml_net_step_kind {
     ML_NET_KEPT = 1,  /* the next of the kept events */
-    ML_NET_TOUCH = 2, /* the address of a left-out allocation */
-    ML_NET_END = 3,   /* nothing: the crest after the last kept event */
+    ML_NET_TOUCH = 2, /* the address of a carried allocation */
+    ML_NET_GIVE = 3,  /* the next of the given blocks */
+    ML_NET_LAST = 4,  /* nothing: what carried blocks did after the last kept event */
 };
 
-/* A crest, and then one of the above. Numbers of events count from 0 at the start of the block. */
+/* What carried blocks did since the step before, and then one of the above. Numbers of events count
+ * from 0 at the start of the block. */
 struct ml_net_step {
     uint64_t addr; /* ML_NET_TOUCH */
     uint64_t time_ns;
-    uint64_t crest_bytes; /* 0: none */
+    int64_t change_bytes;
+    uint64_t crest_bytes; /* 0: they did not rise */
     uint64_t crest_ns;
+    uint64_t alloc_ns; /* of the last allocation */
     uint32_t crest_event;
     uint32_t event;
+    uint32_t allocations, frees;
     uint32_t kind;
+    uint32_t crest_is_last; /* 1: no other event of carried blocks came after the crest */
+};
+static_assert(sizeof(struct ml_net_step) == 72, "steps are passed to other processes");
+
+struct ml_net_group {
+    uint32_t number; /* in the series */
+    uint32_t thread, scope, stack;
+    uint64_t allocations, allocated_bytes;
+    uint64_t frees, freed_bytes;
+};
+static_assert(sizeof(struct ml_net_group) == 48, "groups are passed to other processes");
+
+struct ml_net_block {
+    uint64_t addr, size;
+    uint64_t time_ns;
+    uint32_t group;
     uint32_t reserved;
 };
-static_assert(sizeof(struct ml_net_step) == 48, "steps are passed to other processes");
+static_assert(sizeof(struct ml_net_block) == 32, "blocks are passed to other processes");
 
 struct ml_net_head {
+    uint64_t series;
+    uint32_t number; /* in the series */
+    uint32_t kind;
     uint32_t events; /* of the block */
-    uint32_t space;  /* of the left-out pairs */
-    uint64_t pairs, pair_bytes;
-    uint32_t steps, kept;
+    uint32_t space;  /* of the carried blocks */
+    uint32_t steps, kept, groups, given;
 };
-static_assert(sizeof(struct ml_net_head) == 32, "heads are passed to other processes");
+static_assert(sizeof(struct ml_net_head) == 40, "heads are passed to other processes");
 
 struct ml_net {
     struct ml_net_head head;
     const struct ml_net_step *steps;
     const struct ml_event *kept;
+    const struct ml_net_group *groups; /* those in which something changed */
+    const struct ml_net_block *given;
 };
 
-struct ml_net_maker; /* large: its owner allocates ml_net_maker_bytes() */
-size_t ml_net_maker_bytes(void);
-
-/* The net of the events that ml_encoder_write has just written. The result is valid until the next
- * call.
- * @return false if there is none: too many events would have to be kept, or some that a net cannot
- *         express */
-bool ml_net_make(struct ml_net_maker *m, const struct ml_encoder *e, struct ml_net *ret);
+/* The bytes of a net with this head, which counts may make too large: 0. */
+uint64_t ml_net_bytes(const struct ml_net_head *head);
 
 /* Whether counts and kinds are possible, for a net from another process. */
 bool ml_net_check(const struct ml_net *net);

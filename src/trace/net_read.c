@@ -105,6 +105,14 @@ void ml_net_reader_poll(struct ml_net_reader *r, const struct ml_trace *t)
     }
 }
 
+void ml_net_reader_ask(struct ml_net_reader *r)
+{
+    uint64_t now = ml_clock_ns(CLOCK_MONOTONIC);
+
+    if (r->fd >= 0)
+        (void)!pwrite(r->fd, &now, sizeof(now), offsetof(struct ml_net_board, asked_ns));
+}
+
 /* ---- Reading ------------------------------------------------------------------ */
 
 static const struct ml_net_entry *entry_of(struct ml_net_reader *r,
@@ -124,34 +132,41 @@ static const struct ml_net_entry *entry_of(struct ml_net_reader *r,
     return NULL;
 }
 
-static uint64_t sum_of(const struct ml_net *net)
+/* The next part of a net, whose bytes are all there. */
+static const void *take_part(const uint8_t **at, size_t len, uint64_t *sum)
 {
-    uint64_t sum = XXH3_64bits(&net->head, sizeof(net->head));
+    const uint8_t *part = *at;
 
-    sum = XXH3_64bits_withSeed(net->steps, net->head.steps * sizeof(*net->steps), sum);
-    return XXH3_64bits_withSeed(net->kept, net->head.kept * sizeof(*net->kept), sum);
+    if (len > 0)
+        *sum = XXH3_64bits_withSeed(part, len, *sum);
+    *at += len;
+    return part;
 }
 
 bool ml_net_read(struct ml_net_reader *r, const struct ml_index_entry *block, struct ml_net *ret)
 {
     const struct ml_net_entry *entry = r->fd < 0 ? NULL : entry_of(r, block);
     struct ml_net net;
+    const struct ml_net_head *h = &net.head;
+    const uint8_t *at;
+    uint64_t sum = 0;
 
-    if (!entry || entry->bytes < sizeof(net.head) || entry->bytes > ML_NET_BOARD_END)
+    if (!entry || entry->bytes < sizeof(*h) || entry->bytes > ML_NET_BOARD_END)
         return false;
     ml_buf_clear(&r->bytes);
     if (ml_buf_reserve(&r->bytes, entry->bytes) < 0 ||
         ml_pread_all(r->fd, r->bytes.data, entry->bytes, entry->position) < 0)
         return false;
     memcpy(&net.head, r->bytes.data, sizeof(net.head));
-    if (net.head.events != block->events || net.head.steps > ML_NET_STEPS_MAX ||
-        net.head.kept > ML_NET_KEPT_MAX ||
-        entry->bytes != sizeof(net.head) + net.head.steps * sizeof(*net.steps) +
-                            net.head.kept * sizeof(*net.kept))
+    if (h->events != block->events || entry->bytes != ml_net_bytes(h))
         return false;
-    net.steps = (const void *)(r->bytes.data + sizeof(net.head));
-    net.kept = (const void *)(net.steps + net.head.steps);
-    if (sum_of(&net) != entry->sum || !ml_net_check(&net))
+    at = r->bytes.data;
+    take_part(&at, sizeof(*h), &sum);
+    net.steps = take_part(&at, h->steps * sizeof(*net.steps), &sum);
+    net.kept = take_part(&at, h->kept * sizeof(*net.kept), &sum);
+    net.groups = take_part(&at, h->groups * sizeof(*net.groups), &sum);
+    net.given = take_part(&at, h->given * sizeof(*net.given), &sum);
+    if (sum != entry->sum || !ml_net_check(&net))
         return false;
     *ret = net;
     return true;

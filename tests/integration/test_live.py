@@ -129,6 +129,9 @@ for line in sys.stdin:
 """
 
 
+BOARD_HEAD_BYTES = 128 << 10  # nets follow it
+
+
 def board_bytes(pid):
     """The size of the file in which a collector passes nets on, see net_board.h."""
     for name in os.listdir(f"/proc/{pid}/fd"):
@@ -158,7 +161,7 @@ def test_many_mallocs():
         ask()
         go_on(process)
         harness.read_line(process)
-        return board_bytes(collector) > 4096
+        return board_bytes(collector) > BOARD_HEAD_BYTES
 
     harness.wait_until(churn, "nets")
     process.stdin.close()

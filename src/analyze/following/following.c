@@ -7,12 +7,16 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "follow.h"
-#include "replay_net.h"
+#include "nanoseconds.h"
 
 #define PROCESSES_MAX 4096 /* with a history */
 #define POSTPONED_EVENTS 2048
+#define ASK_AGAIN_NS UINT64_C(1000000000)   /* doubled after each refusal */
+#define AFTER_LOSS_NS UINT64_C(60000000000) /* the same after each loss */
+#define DOUBLINGS_MAX 6
 
 static const struct ml_trace_opts no_opts = {0};
 
@@ -153,36 +157,68 @@ static int feed(struct ml_following *f, const struct ml_event *events, size_t co
     return r;
 }
 
-/* Whether to leave the last block for the next look. While nets are read, a block of few events is
- * about to be replaced by a long one that begins with them; its net is for all of its events. */
+/* ---- Nets ------------------------------------------------------------------------ */
+
+static uint64_t later(uint64_t wait_ns, unsigned doublings)
+{
+    return ml_clock_ns(CLOCK_MONOTONIC) +
+           (wait_ns << (doublings < DOUBLINGS_MAX ? doublings : DOUBLINGS_MAX));
+}
+
+/* Whether to leave the last block for the next look. A block of few events is about to be replaced
+ * by a long one that begins with them, whose net is for all of its events. In a series the block
+ * itself has a net if it stays. */
 static bool postpones(struct ml_following *f, struct ml_cursor *cursor)
 {
-    const struct ml_index_entry *block = f->has_nets ? ml_cursor_block(cursor) : NULL;
+    const struct ml_index_entry *block =
+        f->series.is_on || f->awaits ? ml_cursor_block(cursor) : NULL;
+    struct ml_net net;
 
     f->postponed = block && block->events < POSTPONED_EVENTS && ml_trace_is_last(f->trace, block);
+    if (f->postponed && f->series.is_on)
+        f->postponed =
+            ml_trace_info(f->trace)->being_written && !ml_net_read(&f->nets, block, &net);
     return f->postponed;
 }
 
 /* Takes the net of the next block, if the collector has one.
- * @return 1, 0 if the events are to be read, or -ENOMEM */
+ * @return 1, 0 if the events are to be read, -ENOMEM, or -EBADMSG if the series broke off */
 static int take_net(struct ml_following *f, struct ml_cursor *cursor)
 {
-    const struct ml_index_entry *block = f->classes ? NULL : ml_cursor_block(cursor);
-    uint64_t last_ns = block ? block->last_ns : 0;
+    const struct ml_index_entry *block = f->classes || f->begins ? NULL : ml_cursor_block(cursor);
+    bool was_on = f->series.is_on;
+    uint64_t last_ns;
     struct ml_net net;
     int r;
 
-    if (!block || !ml_net_read(&f->nets, block, &net) || !ml_replay_takes_net(&f->replay, &net))
+    if (!block)
         return 0;
-    r = ml_replay_feed_net(&f->replay, &net);
-    if (r < 0)
+    last_ns = block->last_ns;
+    if (!ml_net_read(&f->nets, block, &net) || !ml_replay_takes_net(&f->replay, &f->series, &net))
+        return was_on ? -EBADMSG : 0;
+    r = ml_replay_feed_net(&f->replay, &f->series, &net);
+    if (r < 0 || !f->series.is_on)
         return r;
     ml_cursor_pass(cursor);
     f->net_blocks++;
-    f->has_nets = true;
+    f->awaits = false;
+    f->refusals = 0;
     keep_second(f, last_ns);
     return 1;
 }
+
+/* Asks for a series where many events had to be read. */
+static void ask_for_nets(struct ml_following *f, uint64_t events)
+{
+    if (f->series.is_on || f->classes || events < POSTPONED_EVENTS ||
+        ml_clock_ns(CLOCK_MONOTONIC) < f->ask_ns)
+        return;
+    ml_net_reader_ask(&f->nets);
+    f->awaits = true;
+    f->ask_ns = later(ASK_AGAIN_NS, f->refusals++);
+}
+
+/* ---- Events ---------------------------------------------------------------------- */
 
 /* @return 1, 0 at the end, or negative errno */
 static int read_next(struct ml_following *f, struct ml_cursor *cursor, struct ml_error *err)
@@ -190,6 +226,8 @@ static int read_next(struct ml_following *f, struct ml_cursor *cursor, struct ml
     const struct ml_event *events;
     int r = take_net(f, cursor);
 
+    if (r == -EBADMSG)
+        return r;
     if (r == 0) {
         int n = ml_cursor_next(cursor, &events, err);
 
@@ -200,8 +238,10 @@ static int read_next(struct ml_following *f, struct ml_cursor *cursor, struct ml
     return r < 0 ? ml_error_set(err, r, "%s: out of memory", f->path) : 1;
 }
 
+/* @return 0; 1 if the series of nets broke off, so that the state is unusable; or negative errno */
 static int read_on(struct ml_following *f, struct ml_error *err)
 {
+    uint64_t before = f->replay.events;
     struct ml_cursor *cursor = NULL;
     int r = ml_cursor_open(f->trace, 0, UINT64_MAX, &cursor, err);
 
@@ -211,9 +251,13 @@ static int read_on(struct ml_following *f, struct ml_error *err)
         r = r < 0 || postpones(f, cursor) ? r : read_next(f, cursor, err);
     while (r > 0 && !f->postponed);
     ml_cursor_free(cursor);
-    if (r >= 0)
-        ml_trace_forget(f->trace, f->replay.events);
-    return r < 0 ? r : 0;
+    if (r == -EBADMSG && err->code == 0)
+        return 1;
+    if (r < 0)
+        return r;
+    ml_trace_forget(f->trace, f->replay.events);
+    ask_for_nets(f, f->replay.events - before);
+    return 0;
 }
 
 static void release_state(struct ml_following *f)
@@ -226,7 +270,8 @@ static void release_state(struct ml_following *f)
     ml_vec_release(&f->devices);
     ml_vec_release(&f->processes);
     f->total = f->allocations = f->frees = (struct ml_second_history){0};
-    f->has_nets = f->postponed = false;
+    ml_net_series_release(&f->series);
+    f->awaits = f->postponed = false;
     f->steps = (struct ml_step_track){0};
     f->step_begin_ns = f->step_length_ns = 0;
     f->step_peak_bytes = f->last_step_peak_bytes = 0;
@@ -260,7 +305,10 @@ static int begin(struct ml_following *f, struct ml_error *err)
         return ml_error_set(err, -ENOMEM, "%s: out of memory", f->path);
     note_definitions(f);
     ml_net_reader_poll(&f->nets, f->trace);
-    return read_on(f, err);
+    f->begins = true;
+    r = read_on(f, err);
+    f->begins = false;
+    return r;
 }
 
 static int restart(struct ml_following *f, struct ml_error *err)
@@ -297,7 +345,7 @@ int ml_following_poll(struct ml_following *f, struct ml_error *err)
     if (!f->trace)
         return restart(f, err) < 0 ? err->code : 1;
     ml_net_reader_poll(&f->nets, f->trace);
-    f->has_nets &= !f->postponed; /* nothing has come instead: it is read now */
+    f->awaits &= !f->postponed; /* nothing has come instead: it is read now */
     r = ml_trace_grow(f->trace, err);
     if (r == 0 && f->postponed)
         r = 1;
@@ -309,6 +357,10 @@ int ml_following_poll(struct ml_following *f, struct ml_error *err)
         if (learnt < 0)
             return ml_error_set(err, learnt, "%s: out of memory", f->path);
         r = learnt ? restart(f, err) : read_on(f, err);
+        if (r == 1 && !learnt) {
+            f->ask_ns = later(AFTER_LOSS_NS, f->losses++);
+            r = restart(f, err);
+        }
         r = r < 0 ? r : 1;
     }
     if (r >= 0)

@@ -21,6 +21,7 @@
 #include "following_classes.h"
 #include "net_read.h"
 #include "replay.h"
+#include "replay_net.h"
 #include "row_history.h"
 #include "samples.h"
 #include "second_history.h"
@@ -56,9 +57,14 @@ struct ml_following {
     ML_VEC(struct ml_second_history) processes;
     struct ml_row_history rows;
     struct ml_net_reader nets;
+    struct ml_net_series series;
     uint64_t net_blocks; /* whose net was read instead of their events */
-    bool has_nets;       /* the last look found some */
+    bool begins;         /* the events so far are read: without nets */
+    bool awaits;         /* a series that was asked for */
     bool postponed;      /* the last block is not read yet */
+    uint64_t ask_ns;     /* the earliest time to ask for one, CLOCK_MONOTONIC */
+    unsigned refusals;   /* successive ones */
+    unsigned losses;     /* series that broke off */
     uint64_t restarts;
 };
 

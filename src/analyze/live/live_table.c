@@ -158,6 +158,21 @@ int ml_live_open(struct ml_replay *r, uint32_t space, const struct ml_event *eve
     return 0;
 }
 
+int ml_live_adopt(struct ml_replay *r, const struct ml_block *block)
+{
+    struct ml_replay_space *s = &r->spaces.items[block->space];
+    const struct ml_event event = {.addr = block->addr, .time_ns = block->time_ns};
+    int64_t index;
+
+    if (ml_live_find(r, block->space, block->addr) >= 0)
+        return -EEXIST;
+    index = ml_live_entry(r);
+    if (index < 0 || index_put(r, s, (uint32_t)index, &event) < 0)
+        return -ENOMEM;
+    r->blocks.items[index] = *block;
+    return 0;
+}
+
 int64_t ml_live_close(struct ml_replay *r, uint32_t space, const struct ml_event *event, bool keep)
 {
     struct ml_replay_space *s = &r->spaces.items[space];

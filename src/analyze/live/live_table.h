@@ -13,6 +13,10 @@
 int ml_live_open(struct ml_replay *r, uint32_t space, const struct ml_event *event, uint32_t label,
                  uint8_t category);
 
+/* Adds a block that the totals already include, and whose address no other block has.
+ * @return 0, -EEXIST or -ENOMEM */
+int ml_live_adopt(struct ml_replay *r, const struct ml_block *block);
+
 /* The index of the block at the address, -1 if none is live there. */
 int64_t ml_live_find(const struct ml_replay *r, uint32_t space, uint64_t addr);
 

@@ -12,7 +12,15 @@
 /* How far ahead the addresses of steps are looked up. */
 #define PREFETCH_STEPS 8
 
-/* The space of the left-out pairs, NULL: the table has not met it. */
+void ml_net_series_release(struct ml_net_series *s)
+{
+    ml_vec_release(&s->group_indexes);
+    *s = (struct ml_net_series){0};
+}
+
+/* ---- Whether ------------------------------------------------------------------- */
+
+/* The space of the carried blocks, NULL: the table has not met it. */
 static const struct ml_replay_space *space_of(const struct ml_replay *r, uint32_t number)
 {
     for (size_t i = 0; i < r->spaces.len; i++)
@@ -31,14 +39,20 @@ static bool is_around(const struct ml_replay *r, const struct ml_replay_space *s
     return false;
 }
 
-bool ml_replay_takes_net(const struct ml_replay *r, const struct ml_net *net)
+bool ml_replay_takes_net(const struct ml_replay *r, const struct ml_net_series *series,
+                         const struct ml_net *net)
 {
     const struct ml_replay_space *s = space_of(r, net->head.space);
 
+    if (series->is_on && (net->head.series != series->number || net->head.number != series->next))
+        return false;
+    if (!series->is_on && (net->head.kind != ML_NET_GOES_ON || net->head.number != 0))
+        return false;
     return s && !s->ranged && !s->ended && s->around == 0 && s->sampled_bytes == 0 &&
-           s->by_addr.slots && !is_around(r, s) && !r->classes && !r->on_open && !r->on_close &&
-           !r->on_bytes;
+           !is_around(r, s) && !r->classes && !r->on_open && !r->on_close && !r->on_bytes;
 }
+
+/* ---- Carried blocks -------------------------------------------------------------- */
 
 /* Whether the bytes, added for a moment, would be a new peak of anything. */
 static bool is_crest(const struct ml_replay *r, const struct ml_replay_space *s, uint64_t bytes)
@@ -57,18 +71,59 @@ static bool is_crest(const struct ml_replay *r, const struct ml_replay_space *s,
                           category->live_bytes + bytes > category->peak_bytes);
 }
 
-static void pass_crest(struct ml_replay *r, struct ml_replay_space *s,
+static void add_bytes(struct ml_replay *r, struct ml_replay_space *s, uint64_t bytes,
+                      uint64_t time_ns)
+{
+    const struct ml_block block = {.size = bytes};
+
+    ml_gauge_add(&s->bytes, bytes, time_ns);
+    ml_totals_add(r, s, &block, bytes, time_ns);
+}
+
+static void remove_bytes(struct ml_replay *r, struct ml_replay_space *s, uint64_t bytes)
+{
+    const struct ml_block block = {.size = bytes};
+
+    s->bytes.live_bytes -= bytes;
+    ml_totals_remove(r, s, &block, bytes);
+}
+
+static void pass_bytes(struct ml_replay *r, struct ml_replay_space *s,
                        const struct ml_net_step *step, uint64_t first_event)
 {
-    const struct ml_block block = {.size = step->crest_bytes};
+    uint64_t change = (uint64_t)step->change_bytes;
 
-    if (step->crest_bytes == 0 || !is_crest(r, s, step->crest_bytes))
+    if (step->crest_bytes > 0 && is_crest(r, s, step->crest_bytes)) {
+        r->events = first_event + step->crest_event + 1;
+        add_bytes(r, s, step->crest_bytes, step->crest_ns);
+        if (!step->crest_is_last)
+            remove_bytes(r, s, step->crest_bytes - change);
+    } else if (step->change_bytes > 0) {
+        add_bytes(r, s, change, step->crest_ns);
+    } else {
+        remove_bytes(r, s, -change);
+    }
+}
+
+/* What carried blocks did since the last step. */
+static void pass(struct ml_replay *r, struct ml_replay_space *s, const struct ml_net_step *step,
+                 uint64_t first_event)
+{
+    if (step->allocations == 0 && step->frees == 0)
         return;
-    r->events = first_event + step->crest_event + 1;
-    ml_gauge_add(&s->bytes, block.size, step->crest_ns);
-    s->bytes.live_bytes -= block.size;
-    ml_totals_add(r, s, &block, block.size, step->crest_ns);
-    ml_totals_remove(r, s, &block, block.size);
+    pass_bytes(r, s, step, first_event);
+    s->allocations += step->allocations;
+    s->frees += step->frees;
+    s->live_blocks += step->allocations;
+    s->live_blocks -= step->frees;
+    if (s->counted) {
+        r->categories[0].allocations += step->allocations;
+        r->categories[0].frees += step->frees;
+    }
+    if (s->counted && step->allocations > 0) {
+        r->unsettled = 0;
+        r->unsettled_ns = step->alloc_ns;
+    }
 }
 
 /* An allocation was at this address: what the table has there was freed unseen. */
@@ -76,31 +131,116 @@ static void touch(struct ml_replay *r, struct ml_replay_space *s, const struct m
 {
     const struct ml_event event = {
         .kind = ML_ALLOC, .time_ns = step->time_ns, .addr = step->addr, .space = s->number};
-    struct ml_addr_place place =
-        ml_addr_probe(&s->by_addr, &r->blocks.items[0].addr, sizeof(struct ml_block), step->addr);
+    struct ml_addr_place place;
 
+    if (s->by_addr.used == 0)
+        return;
+    place =
+        ml_addr_probe(&s->by_addr, &r->blocks.items[0].addr, sizeof(struct ml_block), step->addr);
     if (ML_LIKELY(!place.found))
         return;
     ml_addr_clear(&s->by_addr, place.slot);
     ml_live_close_replaced(r, s, place.block, &event);
 }
 
-static void count_pairs(struct ml_replay *r, struct ml_replay_space *s,
-                        const struct ml_net_head *head)
+/* ---- Groups ------------------------------------------------------------------------ */
+
+static struct ml_block *group_of(struct ml_replay *r, const struct ml_net_series *s,
+                                 uint32_t number)
 {
-    s->allocations += head->pairs;
-    s->allocated_bytes += head->pair_bytes;
-    s->frees += head->pairs;
-    if (s->counted) {
-        r->categories[0].allocations += head->pairs;
-        r->categories[0].frees += head->pairs;
+    uint32_t index = number < s->group_indexes.len ? s->group_indexes.items[number] : 0;
+
+    return index > 0 ? &r->groups.items[index - 1] : NULL;
+}
+
+static int add_group(struct ml_replay *r, struct ml_net_series *s, const struct ml_net_group *g)
+{
+    uint32_t thread = ml_block_number(g->thread);
+    const struct ml_block group = {
+        .space = s->space,
+        .scope = ml_block_number(g->scope),
+        .thread_low = thread & 0xff,
+        .stack = ml_block_number(g->stack),
+        .thread_middle = thread >> 8 & 0xff,
+        .thread_high = thread >> 16,
+    };
+
+    while (s->group_indexes.len <= g->number)
+        if (ml_vec_push(&s->group_indexes, 0) < 0)
+            return -ENOMEM;
+    if (ml_vec_push(&r->groups, group) < 0)
+        return -ENOMEM;
+    s->group_indexes.items[g->number] = (uint32_t)r->groups.len;
+    return 0;
+}
+
+static int add_groups(struct ml_replay *r, struct ml_net_series *s, const struct ml_net *net)
+{
+    for (uint32_t i = 0; i < net->head.groups; i++)
+        if (!group_of(r, s, net->groups[i].number) && add_group(r, s, &net->groups[i]) < 0)
+            return -ENOMEM;
+    return 0;
+}
+
+/* A block of the group becomes one of the table. */
+static int give(struct ml_replay *r, const struct ml_net_series *s,
+                const struct ml_net_block *given)
+{
+    struct ml_block *group = group_of(r, s, given->group), block;
+    int code;
+
+    if (!group)
+        return -EBADMSG;
+    group->addr--;
+    group->size -= given->size;
+    group->live = group->addr > 0;
+    block = *group;
+    block.addr = given->addr;
+    block.size = given->size;
+    block.time_ns = given->time_ns;
+    block.live = true;
+    code = ml_live_adopt(r, &block);
+    return code == -EEXIST ? -EBADMSG : code;
+}
+
+/* Adds the changes of the net to the sums. A group may have given blocks before. */
+static int change_groups(struct ml_replay *r, const struct ml_net_series *s,
+                         const struct ml_net *net)
+{
+    for (uint32_t i = 0; i < net->head.groups; i++) {
+        const struct ml_net_group *g = &net->groups[i];
+        struct ml_block *group = group_of(r, s, g->number);
+
+        group->addr += g->allocations - g->frees;
+        group->size += g->allocated_bytes - g->freed_bytes;
+        group->live = group->addr > 0;
+        r->spaces.items[s->space].allocated_bytes += g->allocated_bytes;
+        if (group->addr > INT64_MAX || group->size > INT64_MAX)
+            return -EBADMSG;
     }
+    return 0;
+}
+
+/* ---- Nets ---------------------------------------------------------------------------- */
+
+static int end_series(struct ml_replay *r, struct ml_net_series *s, const struct ml_net *net)
+{
+    int code = 0;
+
+    for (uint32_t i = 0; code == 0 && i < net->head.given; i++)
+        code = give(r, s, &net->given[i]);
+    for (size_t i = 0; code == 0 && i < r->groups.len; i++)
+        if (r->groups.items[i].addr != 0 || r->groups.items[i].size != 0)
+            code = -EBADMSG;
+    r->groups.len = 0;
+    ml_net_series_release(s);
+    return code;
 }
 
 static void prefetch(const struct ml_replay_space *s, const struct ml_net *net, uint32_t i,
                      uint32_t kept)
 {
-    if (i + PREFETCH_STEPS >= net->head.steps)
+    if (i + PREFETCH_STEPS >= net->head.steps || !s->by_addr.slots)
         return;
     if (net->steps[i + PREFETCH_STEPS].kind == ML_NET_TOUCH)
         ml_addr_prefetch(&s->by_addr, net->steps[i + PREFETCH_STEPS].addr);
@@ -108,27 +248,45 @@ static void prefetch(const struct ml_replay_space *s, const struct ml_net *net, 
         ml_addr_prefetch(&s->by_addr, net->kept[kept + PREFETCH_STEPS].addr);
 }
 
-int ml_replay_feed_net(struct ml_replay *r, const struct ml_net *net)
+static int feed_steps(struct ml_replay *r, const struct ml_net_series *series,
+                      const struct ml_net *net)
 {
-    size_t index = (size_t)(space_of(r, net->head.space) - r->spaces.items);
     uint64_t first_event = r->events;
-    uint32_t kept = 0;
+    uint32_t kept = 0, given = 0;
     int code = 0;
 
     for (uint32_t i = 0; code == 0 && i < net->head.steps; i++) {
         const struct ml_net_step *step = &net->steps[i];
-        struct ml_replay_space *s = &r->spaces.items[index]; /* a new space moves the list */
+        struct ml_replay_space *s = &r->spaces.items[series->space]; /* a new one moves the list */
 
         prefetch(s, net, i, kept);
-        pass_crest(r, s, step, first_event);
-        if (step->kind == ML_NET_TOUCH) {
+        pass(r, s, step, first_event);
+        r->events = first_event + step->event;
+        if (step->kind == ML_NET_TOUCH)
             touch(r, s, step);
-        } else if (step->kind == ML_NET_KEPT) {
-            r->events = first_event + step->event;
+        else if (step->kind == ML_NET_GIVE)
+            code = give(r, series, &net->given[given++]);
+        else if (step->kind == ML_NET_KEPT)
             code = ml_replay_feed(r, &net->kept[kept++]);
-        }
     }
     r->events = first_event + net->head.events;
-    count_pairs(r, &r->spaces.items[index], &net->head);
     return code;
+}
+
+int ml_replay_feed_net(struct ml_replay *r, struct ml_net_series *s, const struct ml_net *net)
+{
+    int code;
+
+    if (net->head.kind == ML_NET_ENDS)
+        return end_series(r, s, net);
+    if (!s->is_on) {
+        s->is_on = true;
+        s->number = net->head.series;
+        s->space = (uint32_t)(space_of(r, net->head.space) - r->spaces.items);
+    }
+    s->next = net->head.number + 1;
+    code = add_groups(r, s, net);
+    if (code == 0)
+        code = feed_steps(r, s, net);
+    return code == 0 ? change_groups(r, s, net) : code;
 }

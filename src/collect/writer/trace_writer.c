@@ -263,17 +263,36 @@ static int level_for(const struct ml_trace_writer *w, const struct ml_block_head
                : ZSTD_LEVEL;
 }
 
+/* @return false if the file does not tell what the key needs */
+static bool make_net_key(const struct ml_trace_writer *w, const struct ml_index_entry *e,
+                         struct ml_net_key *ret)
+{
+    struct stat st;
+
+    if (fstat(w->fd, &st))
+        return false;
+    *ret = (struct ml_net_key){(uint64_t)st.st_ino, e->offset, e->first_ns,
+                               e->last_ns,          e->events, e->stored_bytes};
+    return true;
+}
+
 /* For followers, of the job's block, which will stay in the file: before they find it there. */
 static void publish_net(struct ml_trace_writer *w, const struct ml_index_entry *e)
 {
-    struct ml_net_key key = {0, e->offset, e->first_ns, e->last_ns, e->events, e->stored_bytes};
-    struct stat st;
+    bool small = e->events < SMALL_BLOCK_EVENTS;
+    struct ml_net_key key;
 
-    if (e->events < SMALL_BLOCK_EVENTS || !ml_net_publisher_is_wanted(&w->nets) ||
-        fstat(w->fd, &st))
-        return;
-    key.inode = (uint64_t)st.st_ino;
-    ml_net_publish(&w->nets, w->job.encoder, &key);
+    if ((!small || ml_net_publisher_is_on(&w->nets)) && make_net_key(w, e, &key))
+        ml_net_publish(&w->nets, w->job.encoder, &key, !small);
+}
+
+/* The program is slow: followers read the events of the lent block. */
+static void end_nets(struct ml_trace_writer *w)
+{
+    struct ml_net_key key;
+
+    if (make_net_key(w, &w->index.items[w->index.len - 1], &key))
+        ml_net_publish_end(&w->nets, &key);
 }
 
 /* @return the number of bytes; 0: zstd failed */
@@ -519,14 +538,19 @@ bool ml_trace_writer_is_small(const struct ml_trace_writer *w)
 
 void ml_trace_writer_save(struct ml_trace_writer *w)
 {
+    bool was_lent;
+
     if (!ml_trace_writer_is_small(w)) {
         ml_trace_writer_flush(w);
         return;
     }
     pthread_mutex_lock(&w->lock);
     wait_until_written(w);
+    was_lent = w->lent;
     if (!w->error && w->can_rewrite && !is_saved(w))
         w->error = lend(w);
+    if (was_lent && w->lent && ml_net_publisher_is_on(&w->nets))
+        end_nets(w);
     pthread_mutex_unlock(&w->lock);
 }
 
