@@ -417,12 +417,67 @@ static const struct ml_oom_change *change_in(const struct ml_oom *o, enum ml_oom
 
 static void activation(struct gpu *g, uint32_t scope, uint64_t at, uint64_t bytes)
 {
-    fixture_event(&g->f, (struct ml_event){.kind = ML_ALLOC,
-                                           .space = g->torch,
-                                           .addr = BASE + at,
-                                           .size = bytes,
-                                           .scope = scope});
+    fixture_event(
+        &g->f,
+        (struct ml_event){
+            .kind = ML_ALLOC, .space = g->torch, .addr = BASE + at, .size = bytes, .scope = scope});
     fixture_label(&g->f, g->torch, BASE + at, "y", MEMLEDGER_ACTIVATION);
+}
+
+#define LOADS 40
+
+/* Keeps 256 KiB with each of the first `kept` of 40 loads, in a run without steps. */
+static struct ml_oom_report after_loading(struct gpu *g, uint64_t kept, struct ml_trace **trace)
+{
+    fixture_alloc(&g->f, g->memory, BASE, 40 * MIB);
+    for (uint64_t i = 0; i < LOADS; i++) {
+        fixture_alloc(&g->f, g->torch, BASE + 16 * MIB + i * MIB / 4, MIB / 4);
+        if (i >= kept)
+            fixture_free(&g->f, g->torch, BASE + 16 * MIB + i * MIB / 4);
+    }
+    gpu_free(g, 0);
+    refuse(g, g->torch, 0, 32 * MIB);
+    *trace = fixture_open(&g->f);
+    return told(*trace, 0);
+}
+
+static void growth_without_steps_reaches_the_refusal(void **state)
+{
+    static const struct {
+        uint64_t kept;
+        bool leaks;
+    } runs[] = {{LOADS, true}, {LOADS - 5, false}};
+
+    (void)state;
+    for (size_t i = 0; i < ML_ARRAY_SIZE(runs); i++) {
+        struct gpu g = gpu_begin(ML_CUDA_MEMORY);
+        struct ml_trace *trace;
+        struct ml_oom_report report = after_loading(&g, runs[i].kept, &trace);
+
+        assert_true(report.leaks.list.len > 0 && report.leaks.list.items[0].sign != ML_LEAK_MAYBE);
+        assert_int_equal(ml_oom_leak(&report.leaks) != NULL, runs[i].leaks);
+        if (runs[i].leaks)
+            assert_false(change_in(&report.list.items[0], ML_CHANGE_LEAK)->by_steps);
+        ml_oom_report_release(&report);
+        ml_trace_free(trace);
+    }
+}
+
+static void data_that_a_model_waits_for_is_no_leak(void **state)
+{
+    struct gpu g = gpu_begin(ML_CUDA_MEMORY);
+    struct ml_oom_report report;
+    struct ml_trace *trace;
+
+    (void)state;
+    fixture_alloc(&g.f, g.torch, BASE, MIB);
+    fixture_label(&g.f, g.torch, BASE, "fc.weight", MEMLEDGER_PARAMETER);
+    report = after_loading(&g, LOADS, &trace);
+    assert_null(ml_oom_leak(&report.leaks));
+    for (size_t i = 0; i < report.list.items[0].changes.len; i++)
+        assert_int_not_equal(report.list.items[0].changes.items[i].kind, ML_CHANGE_LEAK);
+    ml_oom_report_release(&report);
+    ml_trace_free(trace);
 }
 
 /* Each step keeps 2 MiB and needs 7 more. What it keeps neither grows with the batch nor is needed
@@ -455,7 +510,7 @@ static void a_leak_comes_first(void **state)
     leak = &o->changes.items[0];
     assert_int_equal(leak->kind, ML_CHANGE_LEAK);
     assert_string_equal(leak->name, "net > fc");
-    assert_true(leak->fits && leak->bytes >= 12 * MIB);
+    assert_true(leak->fits && leak->bytes >= 12 * MIB && leak->by_steps);
     assert_int_equal(leak->bytes, ml_oom_leak(&report.leaks)->grown_bytes);
     assert_int_equal(change_in(o, ML_CHANGE_RECOMPUTE)->bytes + leak->bytes, 27 * MIB);
     assert_int_equal(change_in(o, ML_CHANGE_BATCH)->of_bytes + leak->bytes, 27 * MIB);
@@ -591,6 +646,8 @@ int main(void)
         cmocka_unit_test(types_say_what_fewer_bits_free),
         cmocka_unit_test(lower_precision_is_not_advised_twice),
         cmocka_unit_test(a_leak_comes_first),
+        cmocka_unit_test(growth_without_steps_reaches_the_refusal),
+        cmocka_unit_test(data_that_a_model_waits_for_is_no_leak),
         cmocka_unit_test(holes_serve_their_own_pool),
         cmocka_unit_test(pages_make_one_hole),
         cmocka_unit_test(an_empty_segment_is_free),

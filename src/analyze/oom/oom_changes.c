@@ -11,6 +11,7 @@
 #include "oom_verdict.h"
 #include "torch_packing.h"
 
+#define QUIET_PART 10   /* of the slices: growth that reached the refusal */
 #define BATCH_MOST 0.95 /* a batch of less than a twentieth is not a practical change */
 
 /* Bytes of blocks by the type of their numbers. */
@@ -113,11 +114,19 @@ static int count_blocks(struct changes *c)
 
 /* ---- The leak ---------------------------------------------------------- */
 
+/* Without steps, data that is loaded once grows as a leak does, but ends before the refusal. */
+static bool led_there(const struct ml_leaks *leaks, const struct ml_leak *leak)
+{
+    return leak->sign != ML_LEAK_MAYBE &&
+           (leaks->unit == ML_LEAK_BY_STEP || leak->quiet <= leaks->measured / QUIET_PART);
+}
+
 const struct ml_leak *ml_oom_leak(const struct ml_leaks *leaks)
 {
-    const struct ml_leak *first = leaks->list.items;
-
-    return leaks->list.len == 0 || first->sign == ML_LEAK_MAYBE ? NULL : first;
+    for (size_t i = 0; i < leaks->list.len; i++)
+        if (led_there(leaks, &leaks->list.items[i]))
+            return &leaks->list.items[i];
+    return NULL;
 }
 
 static const char *name_in_leak(const struct changes *c, const struct ml_leak *leak,
@@ -175,6 +184,7 @@ static int stop_leak(struct changes *c)
     }
     change = freeing(c, ML_CHANGE_LEAK, leak->grown_bytes);
     change.name = ml_arena_dup(c->arena, module, strlen(module)); /* the leak does not last */
+    change.by_steps = c->leaks->unit == ML_LEAK_BY_STEP;
     if (!change.name)
         return -ENOMEM;
     return r == 0 ? add(c, change) : r;

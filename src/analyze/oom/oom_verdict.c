@@ -16,6 +16,8 @@
 #include "scope_path.h"
 #include "torch_packing.h"
 
+#define LEAKS_CONSIDERED 8 /* some of the strongest may have ended before the refusal */
+
 /* The state of the analysis of one refusal. */
 struct case_file {
     const struct ml_trace *trace;
@@ -165,6 +167,21 @@ static int list_holders(struct case_file *c)
     return ml_breakdown_of(&c->replay, &opts, &c->oom->holders);
 }
 
+/* Whether the process has a model and no step: it still loads what its steps will use. Imported
+ * files have no steps. */
+static bool is_preparing(const struct case_file *c)
+{
+    const struct ml_block *block;
+    size_t cursor = 0;
+
+    if (c->leaks->unit == ML_LEAK_BY_STEP || c->leaks->at.instant.health.imported_from[0])
+        return false;
+    while ((block = ml_snapshot_next(&c->oom->holders.at, &c->replay, &cursor)))
+        if (block->category == MEMLEDGER_PARAMETER)
+            return true;
+    return false;
+}
+
 /* The growth that led there, up to the refusal: a program may take long to end after it. In a file
  * without frees it cannot be found. */
 static int find_leak(const struct case_file *c, struct ml_error *err)
@@ -174,7 +191,7 @@ static int find_leak(const struct case_file *c, struct ml_error *err)
                                  .pid = o->pid,
                                  .warm_up = ML_LEAK_WARM_UP,
                                  .until_ns = o->refusal.time_ns,
-                                 .top = 1};
+                                 .top = LEAKS_CONSIDERED};
     struct ml_error ignored = {0};
     int r;
 
@@ -182,6 +199,8 @@ static int find_leak(const struct case_file *c, struct ml_error *err)
     r = ml_leaks(c->trace, &opts, c->leaks, &ignored);
     if (r == -EINVAL || r == -ENOENT || r == -ENODEV)
         return 0;
+    if (r == 0 && is_preparing(c))
+        ml_leaks_release(c->leaks);
     return r < 0 ? ml_error_set(err, r, "out of memory") : 0;
 }
 
@@ -224,9 +243,9 @@ static int examine(struct case_file *c, struct ml_error *err)
         r = ml_block_types(c->trace, o->refusal.event, &c->types, err);
     if (r == 0)
         r = find_leak(c, err);
-    return r < 0 ? r
-                 : ml_oom_changes(&c->replay, &c->map, &c->types, &c->modules, c->leaks, o,
-                                  c->arena);
+    return r < 0
+               ? r
+               : ml_oom_changes(&c->replay, &c->map, &c->types, &c->modules, c->leaks, o, c->arena);
 }
 
 static void release_oom(struct ml_oom *oom)
@@ -239,11 +258,8 @@ static int tell(const struct ml_trace *trace, const struct ml_oom_opts *opts,
                 const struct ml_refusal *refusal, struct ml_oom_report *ret, struct ml_error *err)
 {
     struct ml_oom oom = {.refusal = *refusal};
-    struct case_file c = {.trace = trace,
-                          .opts = opts,
-                          .arena = &ret->at.arena,
-                          .oom = &oom,
-                          .leaks = &ret->leaks};
+    struct case_file c = {
+        .trace = trace, .opts = opts, .arena = &ret->at.arena, .oom = &oom, .leaks = &ret->leaks};
     int r = name_place(&c);
 
     if (r == 0)

@@ -46,7 +46,7 @@ enum ml_oom_rule {
 };
 
 enum ml_oom_change_kind {
-    ML_CHANGE_LEAK,        /* free what grows from step to step */
+    ML_CHANGE_LEAK,        /* free what grows from step to step, or until the refusal */
     ML_CHANGE_EXPANDABLE,  /* expandable segments */
     ML_CHANGE_SEGMENTS,    /* free the blocks in the emptiest segments */
     ML_CHANGE_RAISE_LIMIT, /* of the allocator, or of the process */
@@ -64,6 +64,7 @@ struct ml_oom_change {
     uint64_t of_bytes; /* for the batch: memory that grows with it; for bfloat16: in float32 */
     double fraction;   /* and the share of it that must go */
     const char *name;  /* of the module, of what leaks or is in float32; "" for others */
+    bool by_steps;     /* for a leak: it grows in each step; else the run has none */
     bool judged;       /* whether it is enough is known: */
     bool fits;
 };
@@ -108,8 +109,8 @@ struct ml_oom_report {
     struct ml_refusals refusals;
     size_t left_out; /* standing refusals before the reported ones */
     ML_VEC(struct ml_oom) list;
-    /* The strongest leak of the last one's process on its device; an empty list: none is steady or
-     * likely. */
+    /* The strongest leaks of the last one's process on its device. Empty if the process has a model
+     * but no step yet: it grows because it loads what it will use. */
     struct ml_leaks leaks;
 };
 
@@ -131,12 +132,13 @@ const char *ml_oom_change_name(enum ml_oom_change_kind kind);
 /* Computes the verdict from the figures of `oom` down to expandable_bytes. */
 void ml_oom_judge(struct ml_oom *oom);
 
-/* The strongest leak, if it is steady or likely; or NULL. */
+/* The strongest leak that is steady or likely and, in a run without steps, still grew shortly
+ * before the refusal; or NULL. */
 const struct ml_leak *ml_oom_leak(const struct ml_leaks *leaks);
 
 /* Finds the changes that would make room, from a frozen table, its map and its types. Memory that
  * leaks is none that a step needs.
- * @leaks  up to the refusal, at most one
+ * @leaks  up to the refusal
  * @return 0 or -ENOMEM */
 int ml_oom_changes(const struct ml_replay *replay, const struct ml_segment_map *map,
                    const struct ml_block_types *types, struct ml_modules *modules,

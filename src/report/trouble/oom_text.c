@@ -41,8 +41,9 @@ static void say_request(struct prose *p)
     const struct ml_oom *o = p->o;
 
     if (o->refusal.killed)
-        say(p, "The kernel killed process %u to keep the memory limit of its control group, %s. Its last "
-               "allocation was of %s on %s (%s)",
+        say(p,
+            "The kernel killed process %u to keep the memory limit of its control group, %s. Its "
+            "last allocation was of %s on %s (%s)",
             o->pid, SIZE(o->group_limit.bytes), SIZE(o->refusal.bytes), o->device, o->space);
     else if (o->pid)
         say(p, "Process %u asked for %s on %s (%s)", o->pid, SIZE(o->refusal.bytes), o->device,
@@ -243,7 +244,8 @@ static void say_change(struct prose *p, const struct ml_oom_change *c)
 {
     switch (c->kind) {
     case ML_CHANGE_LEAK:
-        say(p, "stop the leak: %s%sgrows from step to step", c->name, *c->name ? " " : "memory ");
+        say(p, "stop the leak: %s%sgrows %s", c->name, *c->name ? " " : "memory ",
+            c->by_steps ? "from step to step" : "all the time");
         break;
     case ML_CHANGE_EXPANDABLE:
         say(p, "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True: the holes become usable");
