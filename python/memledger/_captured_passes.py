@@ -4,6 +4,10 @@ Such a pass runs no autograd nodes. When it has been captured, each node of its 
 written where PyTorch's compiler keeps it: nn_module_stack. _torch_compiled.py reads it there once
 the code is generated. The graph itself stays as it is.
 
+PyTorch traces the graph twice more. Dynamo keeps nn_module_stack. AOTAutograd does not: it calls
+the graph through a wrapper (GmWrapper) instead of node by node, so it does not know for which node
+it adds one of its own. Running the nodes one by one tells.
+
 A node belongs to the layer in which compiled forward code created it, if the node comes from that;
 else to the layer whose parameter it reads; or whose gradient alone it serves; else to the innermost
 module around the layers before and after it.
@@ -17,7 +21,8 @@ import operator
 from . import _native
 from ._importing import when_imported
 from ._in_front import put
-from ._torch_compiled import WHOLE_PASS, common, layer_of_stack, note_layer, pack_root
+from ._torch_compiled import WHOLE_PASS, common, in_captured_pass, layer_of_stack, note_layer, \
+    pack_root
 
 PARAMETERS = "_memledger_parameters"  # of an instance of the compiler: input -> layer
 NO_LAYER = ()
@@ -27,6 +32,7 @@ SEVERAL = ("",)  # no layer has this name
 def watch():
     """A compiler of another version stays as it is."""
     when_imported("torch._dynamo.compiled_autograd", _watch_captures)
+    when_imported("torch._dynamo.utils", _watch_second_traces)
 
 
 def _watch_captures(module):
@@ -34,6 +40,12 @@ def _watch_captures(module):
     if not hasattr(kind.end_capture, "names_for_memledger"):
         put(kind, "begin_capture", _noting_parameters(kind.begin_capture))
         put(kind, "end_capture", _naming_nodes(kind.end_capture))
+
+
+def _watch_second_traces(module):
+    kind = getattr(module, "GmWrapper", None)
+    if kind and not hasattr(kind.forward, "names_for_memledger"):
+        put(kind, "forward", _passing_layers_on(kind.forward))
 
 
 def _noting_parameters(begin):
@@ -131,3 +143,58 @@ def _only(layers):
     """The one layer whose gradients a node serves; SEVERAL; or None."""
     found = {layer for layer in layers if layer}
     return found.pop() if len(found) == 1 else SEVERAL if found else None
+
+
+# ---- The second trace ----------------------------------------------------------------
+
+
+def _passing_layers_on(run):
+    @functools.wraps(run)
+    def forward(self, *args):
+        passer = None
+        if in_captured_pass():
+            with contextlib.suppress(Exception):
+                passer = _layer_passer(self.gm)
+        if passer is None:
+            return run(self, *args)
+        return passer.run(*self.unflatten_fn(list(args)), enable_io_processing=False)
+    forward.names_for_memledger = True
+    return forward
+
+
+def _layer_passer(graph_module):
+    """Runs a graph; each node that a tracer adds meanwhile gets the layer of the node that runs. It
+    gets nothing else: names of operators would change the generated code."""
+    from torch import fx
+    from torch.fx.experimental.proxy_tensor import get_proxy_mode
+
+    class LayerPasser(fx.Interpreter):
+        def __init__(self):
+            super().__init__(graph_module)
+            self.extra_traceback = False  # errors have the text that they have without memledger
+
+        def run_node(self, node):
+            args, kwargs = self.fetch_args_kwargs_from_env(node)
+            mode = get_proxy_mode()
+            nodes = mode.tracer.graph.nodes if mode else []
+            last = next(iter(reversed(nodes)), None)
+            result = getattr(self, node.op)(node.target, args, kwargs)
+            for added in reversed(nodes):
+                if added is last:
+                    break
+                if stacks[node]:
+                    added.meta["nn_module_stack"] = stacks[node]
+            return result
+
+    stacks = _stacks_of(graph_module.graph)
+    return LayerPasser() if any(stacks.values()) else None
+
+
+def _stacks_of(graph):
+    """The nn_module_stack of each node. Dynamo adds nodes without one, such as those that add to
+    gradients: they belong to the layer of the nodes before them."""
+    layers = {}
+    for node in graph.nodes:
+        layers[node] = layer_of_stack(node.meta) or common(
+            layers[each] for each in node.all_input_nodes)
+    return {node: layer and note_layer(layer) for node, layer in layers.items()}

@@ -112,7 +112,7 @@ def _naming_layers(compile_graph):
     def _compile_fx_inner(graph_module, *args, **kwargs):
         graph, outer, _here.loaded = None, getattr(_here, "loaded", None), []
         with contextlib.suppress(Exception):
-            graph = Graph(graph_module, bool(kwargs.get("is_backward")) or _in_captured_pass())
+            graph = Graph(graph_module, bool(kwargs.get("is_backward")) or in_captured_pass())
         try:
             compiled = compile_graph(graph_module, *args, **kwargs)
             with contextlib.suppress(Exception):
@@ -140,7 +140,7 @@ def _name_layers(compiled, graph, loaded):
             number=BACKWARD if graph.is_backward else FORWARD)
 
 
-def _in_captured_pass():
+def in_captured_pass():
     """Whether the graph is a part of a backward pass that PyTorch has captured."""
     module = sys.modules.get("torch._dynamo.compiled_autograd")
     return getattr(module, "in_compiled_autograd_region", False)
