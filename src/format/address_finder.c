@@ -21,7 +21,7 @@ void ml_address_finder_reset(struct ml_address_finder *f)
  * another address is replaced. */
 static struct ml_found_address *entry_of(struct ml_address_finder *f, uint64_t addr)
 {
-    uint32_t at = (uint32_t)(addr * UINT64_C(0x9e3779b97f4a7c15) >> 47) % ML_FINDER_PLACES;
+    uint32_t at = ml_finder_home(addr);
     struct ml_found_address *e = &f->places[at];
 
     for (int i = 0; i < PROBES; i++) {
@@ -49,8 +49,8 @@ static uint32_t alloc_reference(struct ml_address_finder *f, const struct ml_fou
 {
     struct ml_address_model *m = &f->model;
     uint32_t place = place_in_bin(ml_model_bin(m, thread, room_bytes), e->addr);
-    uint32_t after_free = e->freed ? 2 * (m->frees - e->freed) : UINT32_MAX;
-    uint32_t after_alloc = e->end ? 2 * (m->allocs - e->end) + 1 : UINT32_MAX;
+    uint32_t after_free = e->freed ? 2 * (m->frees - (uint32_t)e->freed) : UINT32_MAX;
+    uint32_t after_alloc = e->end ? 2 * (m->allocs - (uint32_t)e->end) + 1 : UINT32_MAX;
     uint32_t nearest = after_free < after_alloc ? after_free : after_alloc;
 
     if (place < ML_BIN_PLACES)
@@ -68,17 +68,28 @@ uint32_t ml_find_alloc(struct ml_address_finder *f, uint32_t thread, uint64_t ad
 
     ml_model_add_alloc(&f->model, ref, thread, room_bytes, addr);
     e->start = f->model.allocs;
+    e->room_units = room_bytes / 16 <= UINT32_MAX ? (uint32_t)(room_bytes / 16) : 0;
     entry_of(f, addr + room_bytes)->end = f->model.allocs;
     return ref;
+}
+
+/* The model has it too, but elsewhere in memory. */
+static uint64_t room_of(const struct ml_address_finder *f, const struct ml_found_address *e)
+{
+    if (!e->start)
+        return 0;
+    if (ML_LIKELY(e->room_units))
+        return 16 * (uint64_t)e->room_units;
+    return f->model.blocks[e->start - 1].room_bytes;
 }
 
 uint32_t ml_find_free(struct ml_address_finder *f, uint32_t thread, uint64_t addr, bool is_free)
 {
     struct ml_found_address *e = entry_of(f, addr);
-    uint32_t ref = e->start ? f->model.allocs - e->start + 1 : ML_REF_EXPLICIT;
+    uint32_t ref = e->start ? f->model.allocs - (uint32_t)e->start + 1 : ML_REF_EXPLICIT;
 
     if (is_free) {
-        ml_model_add_free(&f->model, ref, thread, addr);
+        ml_model_add_free(&f->model, thread, addr, room_of(f, e));
         e->freed = f->model.frees;
     }
     return ref;

@@ -123,15 +123,17 @@ static inline void ml_model_add_alloc(struct ml_address_model *m, uint32_t ref, 
     m->blocks[m->allocs++] = (struct ml_model_block){addr, room_bytes};
 }
 
-/* Adds a free, or a move, which frees the block for now. Precondition: as above. */
-static inline void ml_model_add_free(struct ml_address_model *m, uint32_t ref, uint32_t thread,
-                                     uint64_t addr)
+/* Adds a free, or a move, which frees the block for now. Precondition: as above.
+ * @room_bytes: of the allocation that the free refers to; 0: it refers to none */
+static inline void ml_model_add_free(struct ml_address_model *m, uint32_t thread, uint64_t addr,
+                                     uint64_t room_bytes)
 {
     m->freed[m->frees++] = addr;
-    if (ref != ML_REF_EXPLICIT) {
-        uint64_t *bin = ml_model_bin(m, thread, m->blocks[m->allocs - ref].room_bytes);
+    if (room_bytes) {
+        uint64_t *bin = ml_model_bin(m, thread, room_bytes);
 
-        memmove(bin + 1, bin, (ML_BIN_PLACES - 1) * sizeof(*bin));
+        for (uint32_t i = ML_BIN_PLACES - 1; i > 0; i--)
+            bin[i] = bin[i - 1];
         bin[0] = addr;
     }
 }

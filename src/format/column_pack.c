@@ -8,6 +8,8 @@
 
 #include "encode.h"
 
+#define EVENTS_AHEAD 12 /* of those whose places in the finder's table are fetched */
+
 /* The next entries of the collected columns. */
 struct collected {
     const struct ml_encoder *e;
@@ -87,7 +89,6 @@ static void pack_event(struct ml_packed_columns *p, struct collected *in, uint8_
         in->thread = e->thread_col[in->threads++];
     if (kind & ML_SPACE_CHANGED)
         in->space = e->space_col[in->spaces++];
-    pack_time(p, in);
     if (bits & ML_HAS_SIZE)
         size = pack_size(p, in, stack);
     if (!(bits & ML_HAS_ADDR))
@@ -103,10 +104,35 @@ static void pack_event(struct ml_packed_columns *p, struct collected *in, uint8_
     pack_addr(p, in, ref, addr);
 }
 
+/* The event that is looked at ahead of the others. */
+struct ahead {
+    uint32_t events;
+    uint32_t addrs;
+    uint32_t sizes;
+};
+
+/* Whether the event is an allocation cannot be predicted, so there is no branch: a free expects its
+ * address twice. */
+static void look_ahead(const struct ml_encoder *e, struct ahead *a)
+{
+    uint32_t bits = ml_shapes[e->kinds[a->events++] & ML_KIND_MASK].bits;
+    uint64_t is_alloc = 0 - (uint64_t)(bits / ML_HAS_STACK & 1);
+    uint64_t addr;
+
+    if (bits & ML_HAS_ADDR) {
+        addr = e->addr_col[a->addrs++];
+        ml_finder_expect(&e->packed.finder, addr);
+        ml_finder_expect(&e->packed.finder,
+                         addr + (is_alloc & ml_room_bytes(e->size_col[a->sizes])));
+    }
+    a->sizes += bits / ML_HAS_SIZE & 1;
+}
+
 void ml_pack_columns(struct ml_encoder *e, unsigned addr_shift)
 {
     struct collected in = {.e = e, .addr_shift = addr_shift, .time_ns = e->first_ns};
     struct ml_packed_columns *p = &e->packed;
+    struct ahead ahead = {0};
 
     memset(p->previous, 0, sizeof(p->previous));
     p->alloc_refs = p->free_refs = 0;
@@ -115,5 +141,10 @@ void ml_pack_columns(struct ml_encoder *e, unsigned addr_shift)
     p->sizes.count = p->sizes.wide_count = 0;
     ml_address_finder_reset(&p->finder);
     for (uint32_t i = 0; i < e->events; i++)
+        pack_time(p, &in);
+    for (uint32_t i = 0; i < e->events; i++) {
+        while (ahead.events < e->events && ahead.events <= i + EVENTS_AHEAD)
+            look_ahead(e, &ahead);
         pack_event(p, &in, e->kinds[i]);
+    }
 }

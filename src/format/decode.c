@@ -218,13 +218,15 @@ static inline int take_alloc_addr(struct ml_decoder *d, struct chunk *ch, struct
 static inline int take_free_addr(struct ml_decoder *d, struct chunk *ch, struct ml_event *ev)
 {
     uint32_t ref = ch->free_refs[ch->free_refs_taken++];
+    const struct ml_model_block in_full = {0}, *block = &in_full;
 
     if (ref > d->model->allocs)
         return -1;
-    ev->addr =
-        ref == ML_REF_EXPLICIT ? take_explicit(d) : d->model->blocks[d->model->allocs - ref].addr;
+    if (ref != ML_REF_EXPLICIT)
+        block = &d->model->blocks[d->model->allocs - ref];
+    ev->addr = ref == ML_REF_EXPLICIT ? take_explicit(d) : block->addr;
     if (ml_frees_block(ev->kind))
-        ml_model_add_free(d->model, ref, d->thread, ev->addr);
+        ml_model_add_free(d->model, d->thread, ev->addr, block->room_bytes);
     return 0;
 }
 

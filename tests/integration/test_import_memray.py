@@ -142,10 +142,10 @@ def sums_by_function(rows, key):
     return sums
 
 
-def test_most_allocations():
+def same_amounts(name):
     """`memray stats`: the locations that allocate most, by bytes and by number."""
-    stats = memray_stats(record("stats.bin"))
-    trace = imported("stats.bin")
+    stats = memray_stats(name)
+    trace = imported(name)
     for of, rows, key in (("allocated", "top_allocations_by_size", "size"),
                           ("calls", "top_allocations_by_count", "count")):
         found = report("table", trace, "--of", of, "--by", "function", "--top", "100000")
@@ -157,6 +157,10 @@ def test_most_allocations():
             equal(got.get(name), amount, f"{of} of {function}")
         order = [group[column] for group in found["groups"]]
         equal(order, sorted(order, reverse=True), f"order by {of}")
+
+
+def test_most_allocations():
+    same_amounts(record("stats.bin"))
 
 
 def test_sizes():
@@ -202,10 +206,15 @@ def test_what_changed():
 
 
 def test_python_allocators():
+    """The small blocks of Python's own allocator, too, by function."""
     truth = truth_of(record("python.bin", "--trace-python-allocators"))
-    summary = report("summary", imported("python.bin"))
-    equal(summary["allocations"], truth["allocations"], "allocations")
-    equal(summary["allocated_bytes"], truth["allocated_bytes"], "allocated bytes")
+    trace = imported("python.bin")
+    same_totals(trace, truth)
+    live = report("table", trace, "--by", "function", "--top", "100000")
+    equal({group["function"]: group["bytes"] for group in live["groups"]}, by_function(truth["peak"]),
+          "at the peak, by function")
+    equal(reported(trace, "leaked"), by_function(truth["left"]), "never freed, by function")
+    same_amounts("python.bin")
 
 
 def spelled(stack):

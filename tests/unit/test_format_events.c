@@ -185,6 +185,26 @@ static void traffic_of_malloc_comes_back(void **state)
     }
 }
 
+/* The sizes from which on the finder does not keep a block's room. */
+static void huge_blocks_are_found_in_their_bins(void **state)
+{
+    static const uint64_t sizes[] = {(UINT64_C(1) << 36) - 24, (UINT64_C(1) << 36) - 23,
+                                     UINT64_C(1) << 40};
+    struct fixture *f = *state;
+    uint32_t count = 0;
+
+    for (int i = 0; i < 9; i++) {
+        uint64_t size = sizes[i % 3], addr = UINT64_C(0x100000000000) + (uint64_t)(i % 2) * size;
+
+        f->events[count++] = (struct ml_event){.kind = ML_ALLOC, .addr = addr, .size = size};
+        f->events[count++] = (struct ml_event){.kind = ML_FREE, .addr = addr};
+        f->events[count++] = (struct ml_event){.kind = ML_ALLOC, .addr = addr, .size = size};
+        f->events[count++] = (struct ml_event){.kind = ML_MOVE, .addr = addr};
+    }
+    encode(f, count);
+    assert_decodes(f, count, 256);
+}
+
 static void times_are_rounded_down(void **state)
 {
     struct fixture *f = *state;
@@ -388,6 +408,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(random_events_come_back, make_fixture, free_fixture),
         cmocka_unit_test_setup_teardown(traffic_of_malloc_comes_back, make_fixture, free_fixture),
+        cmocka_unit_test_setup_teardown(huge_blocks_are_found_in_their_bins, make_fixture,
+                                        free_fixture),
         cmocka_unit_test_setup_teardown(times_are_rounded_down, make_fixture, free_fixture),
         cmocka_unit_test_setup_teardown(full_block_of_wide_values_fits, make_fixture, free_fixture),
         cmocka_unit_test_setup_teardown(block_is_full_before_args_overflow, make_fixture,

@@ -26,16 +26,62 @@ void ml_heap_refused(size_t bytes, int error)
         ml_record_oom(space, bytes, 0);
 }
 
-ML_HOOK void *malloc(size_t bytes)
+/* ---- The most frequent calls --------------------------------------------------- */
+
+/* malloc and free jump to one of two functions: a record needs many registers, and saving them
+ * would take most of the time of a call that is not recorded. The two have the hook's caller. */
+
+static ML_NOINLINE void *malloc_of_all(size_t bytes)
 {
     return ml_heap_seen(ML_REAL(malloc)(bytes), bytes);
 }
 
-ML_HOOK void free(void *p)
+static ML_NOINLINE void free_of_all(void *p)
 {
     if (ML_LIKELY(ml_heap_leaves(p)))
         ML_REAL(free)(p);
 }
+
+static ML_NOINLINE void *seen_first(void *p, size_t bytes)
+{
+    return ml_heap_seen(p, bytes);
+}
+
+/* The first call of all starts the recorder, and may find that all blocks are recorded. */
+static ML_NOINLINE void *malloc_of_part(size_t bytes)
+{
+    void *p = ML_REAL(malloc)(bytes);
+
+    if (ML_UNLIKELY(!p || ml_heap_records_all()))
+        return seen_first(p, bytes);
+    if (ML_PART_SPACE && ml_part_wants(bytes))
+        ml_part_seen(p, bytes, __builtin_frame_address(0));
+    return p;
+}
+
+static ML_NOINLINE void free_of_part(void *p)
+{
+    if (ML_UNLIKELY(!p || ml_boot_owns(p)))
+        return;
+    if (ML_UNLIKELY(ml_recorded_maybe(p)))
+        ml_part_leaves(p);
+    ML_REAL(free)(p);
+}
+
+ML_HOOK void *malloc(size_t bytes)
+{
+    return ml_heap_records_all() ? malloc_of_all(bytes) : malloc_of_part(bytes);
+}
+
+ML_HOOK void free(void *p)
+{
+    if (ml_heap_records_all())
+        free_of_all(p);
+    else
+        free_of_part(p);
+}
+
+/* ---- The others of the family -------------------------------------------------- */
 
 static ML_NOINLINE size_t product(size_t count, size_t bytes)
 {

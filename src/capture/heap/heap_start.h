@@ -28,6 +28,12 @@ static ML_ALWAYS_INLINE uint32_t ml_heap_now(const uint32_t *space)
     return ML_LIKELY(number && !ml_turn_is_paused()) ? number : 0;
 }
 
+/* Whether all blocks are recorded, or will be again after a pause. */
+static ML_ALWAYS_INLINE bool ml_heap_records_all(void)
+{
+    return __atomic_load_n(&ml_heap_space, __ATOMIC_ACQUIRE);
+}
+
 #define ML_HEAP_SPACE ml_heap_now(&ml_heap_space)
 #define ML_MAP_SPACE ml_heap_now(&ml_map_space)
 #define ML_HEAP_STACKS __atomic_load_n(&ml_heap_stacks, __ATOMIC_RELAXED)

@@ -69,6 +69,8 @@ extern __thread struct ml_writer *ml_writer;
 
 /* 0 until the recorder has started. */
 extern _Atomic uint32_t ml_clock_mode;
+/* Whether more than one thread of this process has had a ring; see ml_tsc. */
+extern _Atomic bool ml_clock_fenced;
 
 uint64_t ml_now_slow(void);
 void ml_record_first(const uint64_t *words, unsigned n);
@@ -81,10 +83,17 @@ void ml_record_drop(const uint64_t *words);
 
 /* The fence keeps the counter from being read before the program's earlier loads. Otherwise the
  * processor may read the time while the load that hands us another thread's block is still under
- * way, and the block's free would be stamped before its allocation. */
+ * way, and the block's free would be stamped before its allocation.
+ *
+ * It takes more than twice as long as the counter, and the records of a thread that records alone
+ * are in the order of its ring anyway. A thread that is handed a block by a second one which records
+ * finds the flag set: the second sets it before its first record (ml_recorder_claim), and x86
+ * processors do not let a load overtake the one that hands the block over. */
 static ML_ALWAYS_INLINE uint64_t ml_tsc(void)
 {
-    __builtin_ia32_lfence();
+    /* Pairs with the release store in ml_recorder_claim. */
+    if (atomic_load_explicit(&ml_clock_fenced, memory_order_acquire))
+        __builtin_ia32_lfence();
     return __builtin_ia32_rdtsc();
 }
 

@@ -51,7 +51,8 @@ struct process {
     struct ml_lock stacks_lock;
     struct ml_lock python_lock;
     struct ml_lock announce_lock;
-    _Atomic bool announced; /* or nothing to announce */
+    _Atomic uint32_t claims; /* of rings */
+    _Atomic bool announced;  /* or nothing to announce */
     _Atomic bool names_dropped;
     bool no_more_sets;          /* creating one failed; each retry would cost a record */
     _Atomic uint32_t sets;      /* created so far, by all recordings */
@@ -69,6 +70,7 @@ _Atomic(struct ml_session *) ml_session;
 _Atomic uint32_t ml_ring_bytes;
 _Atomic uint32_t ml_ring_count;
 ML_READ_ALWAYS _Atomic uint32_t ml_clock_mode;
+ML_READ_ALWAYS _Atomic bool ml_clock_fenced;
 ML_READ_ALWAYS uint32_t ml_stacks_mode;
 
 _Atomic uint32_t ml_recording;
@@ -544,6 +546,10 @@ struct ml_ring *ml_recorder_claim(uint64_t **ret_data, struct ml_writer **ret_wr
         }
         ml_unlock(&p->lock);
     }
+    /* Pairs with the acquire load in ml_tsc: a thread that sees what this one does also sees this.
+     * A forked child keeps the fence of its parent. */
+    if (atomic_fetch_add_explicit(&p->claims, 1, memory_order_relaxed))
+        atomic_store_explicit(&ml_clock_fenced, true, memory_order_release);
     return ring;
 }
 

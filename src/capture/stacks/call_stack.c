@@ -11,6 +11,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <string.h>
 
 #include "code_object.h"
 #include "frame_step.h"
@@ -26,8 +27,9 @@
 #include "writer.h"
 
 #define FRAMES ML_STACK_MAX_FRAMES
-#define WAYS 16       /* stacks that a thread keeps, a power of two */
-#define KEY_FRAMES 2u /* frames that say which of them to compare with */
+#define WAYS 32       /* stacks that a thread keeps, a power of two */
+#define KEY_FRAMES 2u /* frames that say which of them to compare with, beside the innermost */
+#define PLACES 64     /* where a thread found its callers, a power of two */
 #define WORDS_OF_FRAME 3
 #define WORDS (WORDS_OF_FRAME * FRAMES)
 #define RINGLESS_CALLS 1000 /* before a thread without a ring asks for one again */
@@ -66,7 +68,9 @@ struct walked {
     uint32_t unloads;              /* when this walk began */
     struct ml_ring_stacks numbers;
     struct ml_native_frame inner[FRAMES + 1]; /* the beginning of the walk that is under way */
-    struct kept_stack last[WAYS];             /* by their innermost frames */
+    /* Where the return addresses of the key frames were, by what led there; 0: unknown. */
+    uintptr_t places[KEY_FRAMES][PLACES];
+    struct kept_stack last[WAYS]; /* by their innermost frames */
 };
 
 /* Which frames are wanted. Set before the first stack. */
@@ -145,11 +149,15 @@ static ML_ALWAYS_INLINE void put_frame(struct walked *t, const struct walk *w)
 
 /* The innermost frames say which of the last stacks to compare with: a program allocates in many
  * places in turn. */
+static ML_ALWAYS_INLINE struct kept_stack *last_of(struct walked *t, uint64_t pc, uint64_t caller,
+                                                   uint64_t its_caller)
+{
+    return &t->last[ml_stack_hash(ml_stack_hash(its_caller, caller), pc) & (WAYS - 1)];
+}
+
 static ML_ALWAYS_INLINE void choose_last(struct walked *t, struct walk *w)
 {
-    uint64_t key = ml_stack_hash(ml_stack_hash(w->at.pc, t->inner[1].pc), t->inner[0].pc);
-
-    w->last = &t->last[key & (WAYS - 1)];
+    w->last = last_of(t, t->inner[0].pc, t->inner[1].pc, w->at.pc);
     if (ML_UNLIKELY(!w->last->is_kept || w->last->unloads != t->unloads || !w->is_plain))
         return;
     w->compare = w->last->first;
@@ -179,6 +187,60 @@ static ML_ALWAYS_INLINE enum ml_unwound walk_frames(struct walked *t, struct wal
             return step;
         }
     }
+}
+
+/* ---- Without a walk --------------------------------------------------------------------- */
+
+static ML_ALWAYS_INLINE uintptr_t *place_of(struct walked *t, uint32_t key_frame, uint64_t pc,
+                                            uintptr_t sp)
+{
+    return &t->places[key_frame][ml_stack_hash(sp, pc) >> 8 & (PLACES - 1)];
+}
+
+/* Whether a walk from there would find the kept stack: it begins with the same registers, and all
+ * words that it would read are as they were. */
+static ML_ALWAYS_INLINE ML_NO_ADDRESS_SANITIZER bool
+is_kept_from(const struct kept_stack *k, const struct ml_native_frame *f, uint32_t unloads)
+{
+    uint32_t i = k->first;
+
+    if (!k->is_kept || k->unloads != unloads || k->pcs[i] != f->pc || k->sps[i] != f->sp ||
+        (k->needs_fp[i] && k->fps[i] != f->fp))
+        return false;
+    for (i = k->first_word; i < WORDS; i++) {
+        if (*(const uintptr_t *)k->words[i].place != k->words[i].value)
+            return false;
+    }
+    return true;
+}
+
+/* The kept stack that a walk from there would find, if it is where the last one with the same
+ * beginning was. The places are guesses: a wrong one leads to another stack, which is not the same.
+ * They are in the part of the thread's stack that can be read (can_be_kept). NULL: walk. */
+static ML_ALWAYS_INLINE ML_NO_ADDRESS_SANITIZER struct kept_stack *
+kept_from(struct walked *t, const struct ml_native_frame *f)
+{
+    uintptr_t place = *place_of(t, 0, f->pc, f->sp), caller;
+    struct kept_stack *k;
+
+    if (ML_UNLIKELY(!place))
+        return NULL;
+    caller = *(const uintptr_t *)place;
+    place = *place_of(t, 1, caller, place);
+    if (ML_UNLIKELY(!place))
+        return NULL;
+    k = last_of(t, f->pc, caller, *(const uintptr_t *)place);
+    return is_kept_from(k, f, t->unloads) ? k : NULL;
+}
+
+/* For kept_from. Precondition: the stack that the walk found is kept. */
+static ML_ALWAYS_INLINE void note_places(struct walked *t)
+{
+    const struct ml_native_frame *f = t->inner;
+    uintptr_t place = f[1].sp + (uintptr_t)ML_RETURN_OFFSET;
+
+    *place_of(t, 0, f[0].pc, f[0].sp) = place;
+    *place_of(t, 1, f[1].pc, place) = f[2].sp + (uintptr_t)ML_RETURN_OFFSET;
 }
 
 /* ---- Numbers --------------------------------------------------------------------------- */
@@ -348,6 +410,7 @@ static ML_ALWAYS_INLINE struct kept_stack *stack_from(struct walked *t,
                                                       struct ml_native_frame caller)
 {
     struct walk w = {.at = caller, .compare = FRAMES, .is_plain = true};
+    struct kept_stack *kept;
     enum ml_unwound end;
 
     t->unloads = ml_row_unloads();
@@ -357,11 +420,15 @@ static ML_ALWAYS_INLINE struct kept_stack *stack_from(struct walked *t,
         if (ml_unwind_step(&t->stack, t->unloads, &w.at) != ML_UNWOUND_DONE)
             return NULL;
     }
+    kept = kept_from(t, &w.at);
+    if (ML_LIKELY(kept))
+        return kept;
     end = walk_frames(t, &w);
     if (ML_UNLIKELY(!w.last || !w.is_plain || end >= ML_UNWOUND_LOST))
         return put_unkept(t, w.n, end >= ML_UNWOUND_LOST);
     if (!is_last(t, &w))
         put_kept(t, &w);
+    note_places(t);
     return w.last;
 }
 
@@ -450,6 +517,7 @@ static void forget_thread(struct walked *t)
     t->stack = (struct ml_stack_range){0};
     t->busy = NULL;
     ml_ring_stacks_forget(&t->numbers);
+    memset(t->places, 0, sizeof(t->places));
     for (size_t i = 0; i < WAYS; i++)
         t->last[i].is_kept = false;
 }
