@@ -55,3 +55,17 @@ with_npm() {
     say "there is no npm: memledger view is left out"
   fi
 }
+
+# long_test NAME MINUTES: run one test, whose own time limit does not apply, and end with a line
+# that says how it went.
+long_test() {
+  local name=$1 minutes=$2 begin=$SECONDS code=0
+  timeout --kill-after=60 "${minutes}m" "$meson" test -C build --no-rebuild --timeout-multiplier 0 \
+    --verbose "$name" || code=$?
+  case $code in
+    0) say "$name: passed in $((SECONDS - begin)) s" ;;
+    124 | 137) say "$name: not finished after $minutes minutes" ;;
+    *) say "$name: FAILED after $((SECONDS - begin)) s" ;;
+  esac
+  return "$code"
+}

@@ -1,7 +1,8 @@
 #!/bin/bash
-# pytest-limits.sh [N]: run a test with limits that it keeps N times (1000). Build first.
+# pytest-limits.sh [N [MINUTES]]: run a test with limits that it keeps N times (1000). Build first.
 set -euo pipefail
 # shellcheck source=scripts/common.sh
 . "$(dirname "$0")/common.sh"
 
-TEST_REPEATS="${1:-1000}" exec "$meson" test -C build --no-rebuild --timeout-multiplier 10 --verbose pytest_plugin
+export TEST_REPEATS="${1:-1000}"
+long_test pytest_plugin "${2:-60}"

@@ -20,6 +20,7 @@ from ._asking import environment
 from ._library import find_command
 
 _ANSWER_S = 5
+_CATCHING_UP_S = 0.02  # while a follower that did not answer in time reads a long trace
 _RETRY_S = 1  # a process that has just begun is not in its trace yet
 
 # As `live --json` names them for each device, and as they are logged.
@@ -48,6 +49,7 @@ class _Follower:
         self.trace = trace
         self.owner = os.getpid()
         self.unread = b""
+        self.unanswered = False
         # No pipe: if the program has the default action for SIGPIPE, a dead follower would kill it.
         self.requests, its_input = socket.socketpair()
         with its_input:
@@ -57,23 +59,34 @@ class _Follower:
                 start_new_session=True)  # Ctrl-C is for the program
 
     def ask(self):
-        """The state as a dict; None if it cannot be had."""
-        try:
+        """The state as a dict; None if the follower is still catching up. OSError or ValueError:
+        it is of no use any more."""
+        patience_s = _CATCHING_UP_S if self.unanswered else _ANSWER_S
+        line = self._exchange(time.monotonic() + patience_s)
+        if line is not None and patience_s == _CATCHING_UP_S:
+            line = self._exchange(time.monotonic() + _ANSWER_S)  # that one was of an earlier state
+        return None if line is None else json.loads(line)
+
+    def _exchange(self, until):
+        """Sends a request, unless one is still unanswered, and waits for the answer."""
+        if not self.unanswered:
             self.requests.send(b"\n", socket.MSG_NOSIGNAL)
-            line = self._read_line(time.monotonic() + _ANSWER_S)
-            return json.loads(line) if line else None
-        except (OSError, ValueError):
-            return None
+        self.unanswered = True
+        line = self._read_line(until)
+        self.unanswered = line is None
+        return line
 
     def _read_line(self, until):
+        """None: there is none yet."""
         out = self.process.stdout.fileno()
         poll = select.poll()  # select() takes no descriptor from 1024 on
         poll.register(out, select.POLLIN)
         while b"\n" not in self.unread:
-            ready = poll.poll(1000 * max(0, until - time.monotonic()))
-            some = os.read(out, 1 << 16) if ready else b""
-            if not some:
+            if not poll.poll(1000 * max(0, until - time.monotonic())):
                 return None
+            some = os.read(out, 1 << 16)
+            if not some:
+                raise OSError("the follower has ended")
             self.unread += some
         line, _, self.unread = self.unread.partition(b"\n")
         return line
@@ -117,12 +130,13 @@ def _ask():
         if _tried is not None and time.monotonic() - _tried < _RETRY_S:
             return None
         _follower = _Follower(trace)
-    state = _follower.ask()
     _tried = None
-    if state is None:
+    try:
+        return _follower.ask()
+    except (OSError, ValueError):
         _end()
         _tried = time.monotonic()
-    return state
+        return None
 
 
 def _end():

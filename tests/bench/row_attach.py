@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How soon `memledger attach` records, and the speed of the program before, during and after."""
+"""How soon `memledger attach` records, and the speed of the program before, during and after.
+
+A second process does the same work and is never attached to. Both drift alike, with the machine and
+with the age of their heaps, so the ratio of their pieces in the same window shows what is left after
+detach."""
 import json
 import pathlib
 import random
@@ -62,27 +66,45 @@ def attach_once(ctx, target, options, pieces):
     return first_event_s(ctx, trace, begin_ns), during
 
 
+def window(target, control, pieces):
+    """@return the pieces of work of the target, and the ratio of its median to the control's"""
+    first = len(control.times_ns)
+    own = target.pieces_ms(pieces)
+    other = control.times_ns[first:] or control.times_ns[-1:]
+    return own, statistics.median(own) / (statistics.median(other) / 1e6)
+
+
 def measure(ctx, python, kind, options):
     times, pieces = ctx.sizes["attach_times"], ctx.sizes["attach_pieces"]
-    target = Target(python, kind)
+    target, control = Target(python, kind), Target(python, kind)
+    before, during, after, took_s = ([], []), [], ([], []), []
+
+    def look(into):
+        own, ratio = window(target, control, pieces)
+        into[0].extend(own)
+        into[1].append(ratio)
+
     try:
-        target.pieces_ms(pieces)  # warms up
-        before, during, after, took_s = target.pieces_ms(times * pieces), [], [], []
+        control.pieces_ms(pieces)
+        target.pieces_ms(pieces)  # both are warm
+        for _ in range(times):
+            look(before)
         for _ in range(times):
             time.sleep(random.random() / 50)
             seconds, meanwhile = attach_once(ctx, target, options, pieces)
             took_s.append(seconds)
             during += meanwhile
-            after += target.pieces_ms(pieces)
+            look(after)
     finally:
         target.end()
+        control.end()
     return took_s, before, during, after
 
 
 def row(ctx):
     r = Row("attach", f"memledger attach, {ctx.sizes['attach_times']} times",
             ["", "first event, median s", "worst s", "CPU before, ms", "attached", "detached",
-             "detached / before"])
+             "detached / before, to the control"])
     for name, python, kind, options in (
             ("malloc in Python, --heap", ctx.python(), "malloc", ["--heap"]),
             ("PyTorch training", ctx.torch_python, "torch", [])):
@@ -90,10 +112,12 @@ def row(ctx):
                 kind == "torch"):
             r.note("no PyTorch")
             continue
-        took_s, *work = measure(ctx, python, kind, options)
-        before, during, after = [statistics.median(w) for w in work]
+        took_s, (before, ratios_before), during, (after, ratios_after) = measure(ctx, python, kind,
+                                                                                 options)
+        before, during, after = [statistics.median(w) for w in (before, during, after)]
+        to_control = statistics.median(ratios_after) / statistics.median(ratios_before)
         r.line(name, "%.3f" % statistics.median(took_s), "%.3f" % max(took_s), "%.2f" % before,
-               "%.2f" % during, "%.2f" % after, "%.3f" % (after / before))
+               "%.2f" % during, "%.2f" % after, "%.3f" % to_control)
         r.data[name] = {"first_event_s": took_s, "before_ms": before, "attached_ms": during,
-                        "detached_ms": after}
+                        "detached_ms": after, "detached_to_control": to_control}
     return r

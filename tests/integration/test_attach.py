@@ -109,6 +109,26 @@ def test_other_files():
     equal(process.returncode, 0, "exit code of the program")
 
 
+def test_older_trace():
+    """An attach that fails leaves the file that it was to replace as it was."""
+    with open("older.mled", "w") as file:
+        file.write("older")
+    process = subprocess.Popen(["sleep", "60"])
+    attached = begin(process.pid)
+    done = harness.plain(MEMLEDGER, "attach", "-f", "-o", "older.mled", process.pid)
+    equal(done.returncode, 1, "exit code", done.stderr)
+    contains(done.stderr, "already being recorded", "message")
+    end(attached)
+    with open("older.mled") as file:
+        equal(file.read(), "older", "the file")
+    done = harness.plain(MEMLEDGER, "attach", "-f", "--for", "10ms", "-o", "older.mled",
+                         process.pid)
+    equal(done.returncode, 0, "exit code of an attach that replaces it", done.stderr)
+    equal(sorted(os.listdir(".")), ["older.mled", "t.mled"], "files")
+    process.kill()
+    process.wait()
+
+
 def test_refusals():
     done = harness.plain(MEMLEDGER, "attach", 999999999)
     contains(done.stderr, "no process 999999999", "message")

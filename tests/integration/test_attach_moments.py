@@ -3,13 +3,16 @@
 # sets how often for each program; scripts/attach-moments.sh does it fifty times.
 #
 # SPDX-License-Identifier: Apache-2.0
+import collections
 import contextlib
 import importlib.util
 import os
 import random
 import shutil
+import socket
 import subprocess
 import sys
+import threading
 import time
 
 import harness
@@ -69,6 +72,42 @@ def test_pytorch():
         process.stdin.close()
         equal(process.wait(harness.PATIENCE_S), 0, "exit code of the training")
         equal(read("err.txt")[warned:], "", "what PyTorch or memledger says meanwhile")
+
+
+def ask(replies, number):
+    """Puts and gets until `replies` ends, and counts the right answers."""
+    with socket.socket(socket.AF_UNIX) as connection:
+        connection.connect("server.sock")
+        lines = connection.makefile("rw")
+        while not replies["end"]:
+            text = "x" * random.randrange(1, 4000)
+            for said, wanted in ((f"put {number} {text}", "ok"), (f"get {number}", text),
+                                 (f"get {number}?", "none")):
+                print(said, file=lines, flush=True)
+                replies[number, "right"] += lines.readline() == wanted + "\n"
+                replies[number, "asked"] += 1
+
+
+def test_server():
+    """In C++, with a thread for each connection and exceptions."""
+    if not os.path.exists(program("serves")):
+        raise Skip("no C++ compiler")
+    replies = collections.Counter()
+    with running(program("serves"), "server.sock") as process:
+        equal(harness.read_line(process), "ready", "first line")
+        clients = [threading.Thread(target=ask, args=(replies, n), daemon=True) for n in range(3)]
+        for client in clients:
+            client.start()
+        for i in range(TIMES):
+            attach_briefly(process, *["--heap"][:i % 3])
+        replies["end"] = 1
+        for client in clients:
+            client.join(harness.PATIENCE_S)
+        for n in range(3):
+            harness.check(replies[n, "asked"] > 0, f"client {n} had no answer")
+            equal(replies[n, "right"], replies[n, "asked"], f"right answers to client {n}")
+        out, _ = process.communicate(timeout=harness.PATIENCE_S)
+        equal((out, process.returncode), ("ok\n", 0), "end of the server")
 
 
 def redis(*command):

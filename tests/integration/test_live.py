@@ -174,6 +174,59 @@ def test_many_mallocs():
     equal(follower.wait(harness.PATIENCE_S), 0, "exit code of a follower")
 
 
+LONG_LIVED = CHURN.replace("i * i % 200", "i * 7919 % 20_000").replace("200", "20_000")
+
+
+def on_request():
+    return subprocess.Popen([MEMLEDGER, "live", "--on-request", "t.mled"], stdin=subprocess.PIPE,
+                            stdout=subprocess.PIPE, text=True)
+
+
+def answer(follower):
+    go_on(follower)
+    return json.loads(follower.stdout.readline())
+
+
+def numbers(now):
+    """What does not depend on when the follower came, or on the clock."""
+    return {key: now[key] for key in ("events", "bytes", "blocks", "peak_bytes", "peak_time_ns",
+                                      "allocations", "frees", "lost")} | {
+        "rows": [[row["name"], row["bytes"], row["blocks"]] for row in now["rows"]]}
+
+
+def test_long_lived():
+    """Followers that came at different times, and one that was stopped for a while, show the same
+    as one that reads every event."""
+    process = harness.start(sys.executable, "-c", LONG_LIVED, stdin=subprocess.PIPE,
+                            options=["--heap", "--sample-hz", "0"])
+    go_on(process)
+    harness.read_line(process)
+    followers = []
+    for turn in range(6):
+        if turn in (0, 2):
+            followers.append(on_request())
+        if turn == 3:
+            followers[0].send_signal(signal.SIGSTOP)
+        for _ in range(3):
+            go_on(process)
+            harness.read_line(process)
+            answer(followers[-1])
+        followers[0].send_signal(signal.SIGCONT)
+        for number, follower in enumerate(followers):
+            for _ in range(100):  # the collector may be behind
+                got, wanted = numbers(answer(follower)), numbers(state("t.mled"))
+                if got == wanted and got["frees"] >= 200_000 * (turn + 1):
+                    break
+                time.sleep(0.1)
+            equal(got, wanted, f"follower {number} in turn {turn}")
+    process.stdin.close()
+    process.stdin = None
+    harness.finish(process)
+    for follower in followers:
+        follower.stdin.close()
+        equal(follower.wait(harness.PATIENCE_S), 0, "exit code of a follower")
+
+
 def test_list_and_process():
     process, _ = start_training()
     listed = json.loads(live("--json"))["recordings"]

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -20,6 +21,7 @@
 #include "attach_checks.h"
 #include "attached.h"
 #include "compiler.h"
+#include "file_lock.h"
 #include "inject.h"
 #include "installed_files.h"
 #include "io.h"
@@ -150,7 +152,43 @@ struct recording {
     pid_t collector;
     bool nameless; /* a Python program whose main thread was busy */
     char *trace;
+    char aside[PATH_MAX]; /* "": there was no such file before */
 };
+
+/* ---- An older trace ------------------------------------------------------------- */
+
+/* Renames the file that a forced recording replaces, until the recording has begun. */
+static int set_aside(struct recording *r, const struct attach_opts *opts, struct ml_error *err)
+{
+    struct stat st;
+    int result;
+
+    if (!opts->force || lstat(r->trace, &st) || !S_ISREG(st.st_mode))
+        return 0;
+    result = ml_file_lock_check(r->trace, err);
+    if (result)
+        return result;
+    if (snprintf(r->aside, sizeof(r->aside), "%s.%d.older", r->trace, (int)getpid()) >=
+            (int)sizeof(r->aside) ||
+        rename(r->trace, r->aside))
+        r->aside[0] = '\0'; /* the collector says what is wrong with the path */
+    return 0;
+}
+
+/* After a failure. */
+static void bring_back(const struct recording *r)
+{
+    if (r->aside[0])
+        rename(r->aside, r->trace);
+}
+
+static void forget_older(const struct recording *r)
+{
+    if (r->aside[0])
+        unlink(r->aside);
+}
+
+/* ---- Its start and end ------------------------------------------------------------ */
 
 /* Starts `memledger collect`, which prints the session's folder and the collector's pid. */
 static int start_collector(pid_t pid, const struct attach_opts *opts, struct recording *r,
@@ -314,9 +352,13 @@ static int begin(pid_t pid, const struct attach_opts *opts, struct recording *r,
                  strrchr(r->package, '/') ? strrchr(r->package, '/') + 1 : r->package);
     result = ml_output_name(opts->output, command, pid, &r->trace, err);
     if (!result)
+        result = set_aside(r, opts, err);
+    if (!result)
         result = start_collector(pid, opts, r, err);
-    if (result)
+    if (result) {
+        bring_back(r);
         return result;
+    }
     ml_bootstrap_path(r->package); /* the package is beside it */
     slash = strrchr(r->package, '/');
     if (slash)
@@ -327,8 +369,12 @@ static int begin(pid_t pid, const struct attach_opts *opts, struct recording *r,
     if (!result && value < 0)
         result = explain(pid, value, err);
     r->nameless = !result && value > 0;
-    if (result)
+    if (result) {
         abandon(r);
+        bring_back(r);
+    } else {
+        forget_older(r);
+    }
     return result;
 }
 

@@ -5,6 +5,7 @@
 #include "live_loop.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -20,6 +21,7 @@
 /* Adding up the live blocks takes time that grows with their number. At most this part of a core
  * goes into it: with many blocks the list is made less often than the screen is drawn. */
 #define VIEW_SHARE 200 /* one part in … */
+#define BETWEEN_REQUESTS_MS 1000
 
 struct shown {
     struct ml_following *f;
@@ -212,15 +214,29 @@ static bool read_request(void)
     return c != EOF;
 }
 
+/* Reads on meanwhile, so that an answer never has to wait for the events of minutes. */
+static int await_request(struct ml_following *f, struct ml_error *err)
+{
+    struct pollfd input = {.fd = STDIN_FILENO, .events = POLLIN};
+    int r = 0;
+
+    while (r >= 0 && poll(&input, 1, BETWEEN_REQUESTS_MS) == 0)
+        r = ml_following_poll(f, err);
+    return r;
+}
+
 int ml_live_on_request(struct ml_following *f, const char *file,
                        const struct ml_live_question *question, struct ml_error *err)
 {
-    int r = 0;
+    int r;
 
-    while (r >= 0 && read_request()) {
+    setvbuf(stdin, NULL, _IONBF, 0); /* poll() does not know of a buffer */
+    while ((r = await_request(f, err)) >= 0 && read_request()) {
         r = ml_following_poll(f, err);
         if (r >= 0)
             r = print_once(f, file, question, true, NULL, err);
+        if (r < 0)
+            break;
     }
     return r < 0 ? r : 0;
 }

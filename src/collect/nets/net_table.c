@@ -93,20 +93,22 @@ static uint64_t hash_group(uint32_t thread, uint32_t scope, uint32_t stack)
     return hash >> 32;
 }
 
-uint32_t ml_net_group_of(struct ml_net_table *t, uint32_t thread, uint32_t scope, uint32_t stack)
+uint32_t ml_net_find_group(struct ml_net_table *t, uint32_t thread, uint32_t scope, uint32_t stack)
 {
     size_t at = hash_group(thread, scope, stack) % GROUP_SLOTS;
+    struct ml_net_group_slot *slot;
     uint32_t number = t->group_count;
 
-    for (; t->group_slots[at].number != 0; at = (at + 1) % GROUP_SLOTS) {
-        const struct ml_net_group_slot *slot = &t->group_slots[at];
-
-        if (slot->stack == stack && slot->scope == scope && slot->thread == thread)
+    while ((slot = &t->group_slots[at])->number != 0) {
+        if (slot->stack == stack && slot->scope == scope && slot->thread == thread) {
+            t->last = *slot;
             return slot->number - 1;
+        }
+        at = (at + 1) % GROUP_SLOTS;
     }
     if (number == ML_NET_GROUPS_MAX)
         return number;
-    t->group_slots[at] = (struct ml_net_group_slot){thread, scope, stack, number + 1};
+    *slot = t->last = (struct ml_net_group_slot){thread, scope, stack, number + 1};
     t->groups[number] = (struct ml_net_group){number, thread, scope, stack, 0, 0, 0, 0};
     t->group_count++;
     return number;

@@ -43,6 +43,7 @@ struct ml_net_table {
     struct ml_net_group_slot *group_slots;
     struct ml_net_group *groups; /* by number; the sums are those of the current net */
     uint32_t group_count;
+    struct ml_net_group_slot last; /* the group that was found last */
 };
 
 /* @return 0 or -ENOMEM; release it in both cases */
@@ -65,6 +66,16 @@ static ML_ALWAYS_INLINE void ml_net_prefetch(const struct ml_net_table *t, uint6
 struct ml_net_place *ml_net_place_of(struct ml_net_table *t, uint64_t addr);
 
 /* @return the number of the group, or ML_NET_GROUPS_MAX if there are too many */
-uint32_t ml_net_group_of(struct ml_net_table *t, uint32_t thread, uint32_t scope, uint32_t stack);
+uint32_t ml_net_find_group(struct ml_net_table *t, uint32_t thread, uint32_t scope, uint32_t stack);
+
+/* The same, quicker for the group that was found last. */
+static ML_ALWAYS_INLINE uint32_t ml_net_group_of(struct ml_net_table *t, uint32_t thread,
+                                                 uint32_t scope, uint32_t stack)
+{
+    if (t->last.number > 0 && t->last.stack == stack && t->last.scope == scope &&
+        t->last.thread == thread)
+        return t->last.number - 1;
+    return ml_net_find_group(t, thread, scope, stack);
+}
 
 #endif

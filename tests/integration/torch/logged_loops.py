@@ -73,6 +73,23 @@ def without_helper():
     return {"before": before, "missing": missing, "after": settled(wanted)}
 
 
+def slow_helper():
+    """The process that answers is busy for a while, as it is with a long trace."""
+    kept = torch.empty(1 << 20, dtype=torch.uint8)
+    wanted = lambda v: v.get("memledger/process/live_bytes", 0) >= kept.numel()
+    settled(wanted)
+    helper = memledger._metrics._follower.process
+    memledger._metrics._ANSWER_S = 0.2
+    os.kill(helper.pid, signal.SIGSTOP)
+    missing = [memledger.metrics() for _ in range(3)]
+    os.kill(helper.pid, signal.SIGCONT)
+    memledger._metrics._ANSWER_S = 5
+    kept = torch.empty(1 << 21, dtype=torch.uint8)
+    after = settled(wanted)
+    return {"missing": missing, "live": after["memledger/process/live_bytes"],
+            "kept": kept.numel(), "same": helper is memledger._metrics._follower.process}
+
+
 def started():
     """Without `memledger run`: numbers while start() records, none before and after."""
     before = memledger.metrics()

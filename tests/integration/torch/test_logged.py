@@ -55,6 +55,14 @@ def test_without_helper():
     equal(sorted(told["after"]), sorted(told["before"]), "metrics of the next helper")
 
 
+def test_slow_helper():
+    """metrics() waits for it once, and then for a moment at a time; the helper is not replaced."""
+    told = recorded("slow_helper")
+    equal(told["missing"], [{}, {}, {}], "metrics while the helper does not answer")
+    check(told["live"] >= told["kept"], "metrics when it answers again", told)
+    equal(told["same"], True, "the helper is the same one")
+
+
 def test_started():
     need_torch()
     done = plain(PYTHON, PROGRAM, "started", env=os.environ | {"PYTHONPATH": PACKAGE})
