@@ -111,8 +111,8 @@ static int run(int argc, char **argv)
         return ml_verb_usage_error(&ml_verb_tree,
                                    "--of goes with --by callees or callers; modules have bytes at "
                                    "an instant");
-    if (opts.by != BY_MODULE)
-        opts.instant.checkpoints = ML_CHECKPOINTS_NEVER; /* it is about all instants */
+    if (opts.by != BY_MODULE && opts.instant.checkpoints != ML_CHECKPOINTS_NEVER)
+        opts.instant.checkpoints = ML_CHECKPOINTS_FOUND; /* most of it is about all instants */
     return ml_instant_run(&ml_verb_tree, opts.by == BY_MODULE ? report : report_calls, &opts, argc,
                           argv, first);
 }

@@ -13,7 +13,7 @@
 #include "defs.h"
 #include "io.h"
 
-#define ZSTD_LEVEL 3
+#define QUICK_LEVEL 3
 #define PART_BYTES (8u << 20) /* of a section, in one block */
 
 void ml_block_writer_open(struct ml_block_writer *w, int fd, uint64_t start_wall_ns)
@@ -74,7 +74,8 @@ static int pack(struct ml_block_writer *w, const uint8_t *bytes, size_t len, siz
     ml_buf_clear(&w->packed);
     if (!w->zstd || ml_buf_reserve(&w->packed, ZSTD_compressBound(len)))
         return -ENOMEM;
-    *ret = ZSTD_compressCCtx(w->zstd, w->packed.data, w->packed.cap, bytes, len, ZSTD_LEVEL);
+    *ret = ZSTD_compressCCtx(w->zstd, w->packed.data, w->packed.cap, bytes, len,
+                             w->level ? w->level : QUICK_LEVEL);
     return ZSTD_isError(*ret) ? -EIO : 0;
 }
 

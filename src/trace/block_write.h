@@ -27,6 +27,7 @@ struct ml_block_writer {
     uint64_t offset;
     uint32_t strings; /* defined so far */
     struct ZSTD_CCtx_s *zstd;
+    int level; /* of compression; set it after opening. 0: a quick one */
     struct ml_buf packed;
     ML_VEC(struct ml_index_entry) index;
     struct ml_index_totals totals; /* of events; zeros in a file of checkpoints */

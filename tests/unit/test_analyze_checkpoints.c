@@ -11,7 +11,10 @@
 #include "checkpoint_bytes.h"
 #include "checkpoint_maker.h"
 #include "checkpoints.h"
+#include "number_rows.h"
 #include "snapshot.h"
+#include "step_table.h"
+#include "varint.h"
 
 #define TRACES 5
 #define INSTANTS 50
@@ -404,6 +407,70 @@ static void times_that_fall_are_refused(void **state)
     close(fd);
 }
 
+/* ---- Steps --------------------------------------------------------------------- */
+
+static void assert_step(const struct ml_buf *section, uint64_t number)
+{
+    struct ml_checkpoint_step step;
+
+    assert_int_equal(ml_step_table_find(section, number, &step), 1);
+    assert_int_equal(step.number, number);
+    assert_int_equal(step.peak.event, number * 100 + 40);
+    assert_int_equal(step.peak.time_ns, number * 9000 + 400);
+    assert_int_equal(step.end.event, number * 100 + 90);
+    assert_int_equal(step.end.time_ns, number * 9000 + 8000);
+}
+
+/* Numbers need not follow each other. */
+static void steps_are_found(void **state)
+{
+    struct ml_named_instants named = {0};
+    struct ml_buf section = {0};
+    struct ml_checkpoint_step step;
+
+    (void)state;
+    for (uint64_t i = 3; i < 60; i += 1 + i % 2)
+        assert_int_equal(ml_vec_push(&named.steps, ((struct ml_step_instants){
+                                                       .number = i,
+                                                       .found = i != 9,
+                                                       .peak = {i * 100 + 40, i * 9000 + 400},
+                                                       .end = {i * 100 + 90, i * 9000 + 8000},
+                                                   })),
+                         0);
+    assert_int_equal(ml_step_table_put(&named, &section), 0);
+    assert_step(&section, 3);
+    assert_step(&section, 59);
+    assert_int_equal(ml_step_table_find(&section, 4, &step), 0);
+    assert_int_equal(ml_step_table_find(&section, 9, &step), 0);
+    section.len--;
+    assert_int_equal(ml_step_table_find(&section, 59, &step), -EBADMSG);
+    ml_buf_release(&section);
+    ml_vec_release(&named.steps);
+}
+
+/* Tag 4 of docs/trace-format.md. */
+static void steps_of_an_older_file_are_found(void **state)
+{
+    uint64_t before[5] = {0};
+    struct ml_buf section = {0};
+    ml_numbers numbers = {0};
+
+    (void)state;
+    for (uint64_t i = 1; i < 20; i++) {
+        uint64_t row[] = {i, i * 100 + 40, i * 9000 + 400, i * 100 + 90, i * 9000 + 8000};
+
+        for (size_t k = 0; k < 5; k++) {
+            assert_int_equal(ml_vec_push(&numbers, ml_zigzag((int64_t)(row[k] - before[k]))), 0);
+            before[k] = row[k];
+        }
+    }
+    assert_int_equal(ml_rows_put(&section, 4, &numbers, 5), 0);
+    assert_step(&section, 1);
+    assert_step(&section, 19);
+    ml_buf_release(&section);
+    ml_vec_release(&numbers);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -415,6 +482,8 @@ int main(void)
         cmocka_unit_test(a_damaged_file_is_not_used),
         cmocka_unit_test(an_empty_trace_has_one_checkpoint),
         cmocka_unit_test(times_that_fall_are_refused),
+        cmocka_unit_test(steps_are_found),
+        cmocka_unit_test(steps_of_an_older_file_are_found),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

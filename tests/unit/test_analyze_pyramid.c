@@ -115,6 +115,37 @@ static void windows_of_a_program_with_labels(void **state)
     compare(5, false, "0");
 }
 
+/* Most columns have a moment that others have, too: pages have them, and tiles refer to these. */
+static struct ml_trace *repeating_trace(void)
+{
+    struct fixture f = fixture_begin();
+
+    for (uint64_t i = 0; i < 12000; i++) {
+        fixture_alloc(&f, f.block, 0x1000, 1000 + i / 9 % 800);
+        fixture_free(&f, f.block, 0x1000);
+    }
+    return fixture_open(&f);
+}
+
+static void windows_of_steps_that_repeat(void **state)
+{
+    struct pair p = {repeating_trace(), repeating_trace(), {0}};
+    struct random_numbers random = {11};
+    struct ml_pyramid pyramid;
+
+    (void)state;
+    attach(p.quick);
+    assert_int_equal(ml_pyramid_open(ml_trace_checkpoints(p.quick), NULL, &pyramid), 0);
+    assert_true(pyramid.pages.len > 1);
+    ml_pyramid_release(&pyramid);
+    for (int by = 0; by < ML_BANDS_BY_COUNT; by++) {
+        p.opts.by = (enum ml_bands_by)by;
+        compare_windows(&p, &random);
+    }
+    ml_trace_free(p.plain);
+    ml_trace_free(p.quick);
+}
+
 /* ---- A label of a process that has ended ---------------------------------------- */
 
 /* It takes its memory back: the total before it is a moment, too. */
@@ -209,12 +240,10 @@ static int read_all(const struct ml_trace *file, const struct ml_trace *trace)
     return r;
 }
 
-static void damaged_bytes_are_refused(void **state)
+static void damage_bytes(struct ml_trace *trace)
 {
-    struct ml_trace *trace = random_trace(8, false);
     struct ml_buf bytes = bytes_of_checkpoints(trace);
 
-    (void)state;
     for (size_t i = 64; i < bytes.len; i += bytes.len / 50) {
         struct ml_trace *file = NULL;
         int r;
@@ -229,6 +258,13 @@ static void damaged_bytes_are_refused(void **state)
     }
     ml_buf_release(&bytes);
     ml_trace_free(trace);
+}
+
+static void damaged_bytes_are_refused(void **state)
+{
+    (void)state;
+    damage_bytes(random_trace(8, false));
+    damage_bytes(repeating_trace());
 }
 
 static void a_file_without_pyramid(void **state)
@@ -249,6 +285,7 @@ int main(void)
         cmocka_unit_test(windows_of_a_training),
         cmocka_unit_test(windows_at_a_depth_and_of_a_process),
         cmocka_unit_test(windows_of_a_program_with_labels),
+        cmocka_unit_test(windows_of_steps_that_repeat),
         cmocka_unit_test(a_label_revives_a_process),
         cmocka_unit_test(columns_cover_the_window),
         cmocka_unit_test(a_closer_look_is_not_in_the_pyramid),

@@ -16,12 +16,21 @@
 #include "number_rows.h"
 #include "outline_maker.h"
 #include "replay_state.h"
-#include "varint.h"
+#include "step_table.h"
 
 #define EVERY_EVENTS 100000
 #define ENTRY_BYTES 2 /* of a block in a checkpoint, if not known better … */
 #define HEAP_BYTES 8  /* … in a trace of malloc, whose blocks resemble each other less */
-#define SHARE 0.04    /* of the trace's bytes */
+
+/* Of the trace's bytes, all sections together; and what pyramids need of that. */
+#define SHARE 0.047
+#define PYRAMID_SHARE 0.012
+#define LANDMARK_BYTES 2 /* of one that is not written yet */
+#define STEP_BYTES 4     /* the same */
+
+/* Differences may add up to this before a checkpoint has all blocks again: reading them takes less
+ * than a millisecond. */
+#define CHAIN_BYTES 16384
 
 #define OUTLINE_EVENTS 250000 /* at least, between two outlines */
 #define OUTLINE_BLOCKS 30000  /* with fewer, checkpoints are small enough */
@@ -49,6 +58,8 @@ struct maker {
     uint64_t taken_bytes;                /* of all */
     uint64_t whole_bytes, whole_entries; /* of the last whole one */
     uint64_t since_bytes;                /* of those after it */
+    uint64_t difference_bytes;           /* of the last one that is not whole */
+    uint64_t begin_offset;               /* of the file, where the sections begin */
     uint64_t steps_block;                /* of the section of steps */
     uint64_t first_ordinal;              /* of the stretch since the last one */
     size_t first_label;
@@ -133,9 +144,33 @@ static double whole_now(const struct maker *m)
     return (each > least ? each : least) * (double)m->replay.blocks.len;
 }
 
-static double share_of(const struct maker *m)
+static bool is_next_whole(const struct maker *m)
 {
-    return m->opts->share > 0 ? m->opts->share : SHARE;
+    return m->list.len == 0 || m->since_bytes >= ml_max_u64(m->whole_bytes, CHAIN_BYTES);
+}
+
+static double next_bytes(const struct maker *m)
+{
+    return is_next_whole(m) || m->difference_bytes == 0 ? whole_now(m)
+                                                        : (double)m->difference_bytes;
+}
+
+/* Landmarks, samples, segments and steps, written or not. */
+static double bytes_of_others(const struct maker *m)
+{
+    uint64_t written = m->out->offset - m->begin_offset - m->taken_bytes - m->outline_bytes;
+    uint64_t waiting =
+        m->landmarks.encoder->events + m->samples.encoder->events + m->segments.encoder->events;
+
+    return (double)(written + LANDMARK_BYTES * waiting + STEP_BYTES * m->named.steps.len);
+}
+
+/* For checkpoints and outlines of the trace up to now. */
+static double room_of(const struct maker *m)
+{
+    double share = m->opts->share > 0 ? m->opts->share : SHARE;
+
+    return (share - PYRAMID_SHARE) * bytes_read(m) - bytes_of_others(m);
 }
 
 /* Outlines of tables with many blocks have the larger part of the bytes: most questions need no
@@ -149,13 +184,23 @@ static bool can_outline(const struct maker *m)
 static bool is_due(const struct maker *m)
 {
     uint64_t every = m->opts->every_events, since = m->replay.events - m->last_event;
-    double share = share_of(m) * (can_outline(m) ? 1 - OUTLINE_SHARE : 1);
+    double part = can_outline(m) ? 1 - OUTLINE_SHARE : 1;
 
     if (every > 0)
         return since >= every;
     if (since < ml_max_u64(EVERY_EVENTS, m->replay.blocks.len))
         return false;
-    return (double)m->taken_bytes + whole_now(m) <= share * bytes_read(m);
+    return (double)m->taken_bytes + next_bytes(m) <= part * room_of(m);
+}
+
+/* At the same place of a step fewest entries differ, and most of them are in the same order. So a
+ * checkpoint waits for the next step, but not long. */
+static bool is_overdue(const struct maker *m)
+{
+    bool waits = m->opts->every_events == 0 && m->named.track.count > 0 &&
+                 m->replay.events - m->last_event < 2 * EVERY_EVENTS;
+
+    return !waits && is_due(m);
 }
 
 static int put_state(struct maker *m, bool whole)
@@ -171,7 +216,7 @@ static int put_state(struct maker *m, bool whole)
 
 static int take_checkpoint(struct maker *m)
 {
-    bool whole = m->since_bytes >= m->whole_bytes;
+    bool whole = is_next_whole(m);
     struct ml_checkpoint checkpoint = {.at = m->last, .whole = whole};
     uint64_t stretch = m->out->offset, offset, bytes;
     int r = end_stretch(m);
@@ -189,6 +234,7 @@ static int take_checkpoint(struct maker *m)
     m->whole_bytes = whole ? bytes : m->whole_bytes;
     m->whole_entries = whole ? m->replay.blocks.len : m->whole_entries;
     m->since_bytes = whole ? 0 : m->since_bytes + bytes;
+    m->difference_bytes = whole ? m->difference_bytes : bytes;
     m->taken_bytes += m->out->offset - stretch;
     m->last_event = m->replay.events;
     return r;
@@ -214,8 +260,7 @@ static bool is_outline_due(const struct maker *m)
         return since >= m->opts->every_events;
     if (!can_outline(m) || since < ml_max_u64(OUTLINE_EVENTS, m->replay.blocks.len / 4))
         return false;
-    return (double)(m->taken_bytes + m->outline_bytes) + open_bytes(m) <=
-           share_of(m) * bytes_read(m);
+    return (double)(m->taken_bytes + m->outline_bytes) + open_bytes(m) <= room_of(m);
 }
 
 static int end_outline(struct maker *m)
@@ -296,34 +341,14 @@ static int add_row(ml_numbers *numbers, const uint64_t *row, size_t fields)
 /* In a section of its own, because there may be many. */
 static int put_steps(struct maker *m)
 {
-    uint64_t before[ML_STEPS_FIELDS] = {0};
-    ml_numbers numbers = {0};
-    int r = 0;
+    int r;
 
-    for (size_t i = 0; r == 0 && i < m->named.steps.len; i++) {
-        const struct ml_step_instants *step = &m->named.steps.items[i];
-        uint64_t row[ML_STEPS_FIELDS] = {step->number, step->peak.event, step->peak.time_ns,
-                                         step->end.event, step->end.time_ns};
-
-        if (!step->found)
-            continue;
-        for (size_t k = 0; k < ML_STEPS_FIELDS; k++) {
-            uint64_t value = row[k];
-
-            row[k] = ml_zigzag((int64_t)(value - before[k]));
-            before[k] = value;
-        }
-        r = add_row(&numbers, row, ML_STEPS_FIELDS);
-    }
     ml_buf_clear(&m->bytes);
     m->steps_block = ml_block_writer_next(m->out);
-    if (r == 0)
-        r = ml_rows_put(&m->bytes, ML_DIRECTORY_STEPS, &numbers, ML_STEPS_FIELDS);
-    if (r == 0)
-        r = ml_block_writer_section(m->out, ML_BLOCK_DIRECTORY, m->last.time_ns, m->bytes.data,
-                                    m->bytes.len);
-    ml_vec_release(&numbers);
-    return r;
+    r = ml_step_table_put(&m->named, &m->bytes);
+    return r < 0 ? r
+                 : ml_block_writer_section(m->out, ML_BLOCK_DIRECTORY, m->last.time_ns,
+                                           m->bytes.data, m->bytes.len);
 }
 
 static int put_refusals(const struct maker *m, struct ml_buf *out)
@@ -430,6 +455,11 @@ static int copy_landmark(struct maker *m, const struct ml_event *event)
     }
 }
 
+static bool begins_step(const struct ml_event *event)
+{
+    return event->kind == ML_MARK && event->args[0] == MEMLEDGER_MARK_STEP;
+}
+
 static int feed_batch(struct maker *m, const struct ml_event *events, size_t count)
 {
     size_t fed = 0;
@@ -439,9 +469,11 @@ static int feed_batch(struct maker *m, const struct ml_event *events, size_t cou
         if (events[i].time_ns < (i > 0 ? events[i - 1].time_ns : m->last.time_ns))
             return -EINVAL;
         r = copy_landmark(m, &events[i]);
-        if (!ml_named_instants_wants(&m->named, &events[i]))
+        if (r < 0 || !ml_named_instants_wants(&m->named, &events[i]))
             continue;
         r = feed(m, events + fed, i - fed);
+        if (r == 0 && begins_step(&events[i]) && is_due(m))
+            r = take_checkpoint(m);
         if (r == 0)
             r = feed_looked_at(m, &events[i]);
         fed = i + 1;
@@ -454,11 +486,14 @@ static int read_all(struct maker *m, struct ml_cursor *cursor, struct ml_error *
     struct pass second = {{tell_part}, m->opts->progress, 1};
     uint64_t total = ml_trace_info(m->trace)->events;
     const struct ml_event *events;
+    size_t told = m->list.len; /* checkpoints */
     int n = 0, r = 0;
 
     while (r == 0 && (n = ml_cursor_next(cursor, &events, err)) > 0) {
-        if (is_due(m)) {
+        if (is_overdue(m))
             r = take_checkpoint(m);
+        if (told != m->list.len) {
+            told = m->list.len;
             ml_progress_tell(&second.progress, m->replay.events, total);
         }
         ml_outline_maker_look(&m->outlines, events, (size_t)n);
@@ -508,6 +543,7 @@ int ml_checkpoints_make(const struct ml_trace *trace, const struct ml_checkpoint
     struct maker m = {.trace = trace,
                       .opts = opts,
                       .out = out,
+                      .begin_offset = out->offset,
                       .has_segments = ml_trace_has_segments(trace),
                       .named.track.replay = &m.replay};
     int r = ml_landmark_writer_begin(&m.landmarks, trace, ML_BLOCK_LANDMARKS, out);

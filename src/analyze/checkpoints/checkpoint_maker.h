@@ -1,8 +1,8 @@
 /* checkpoint_maker.h: reads a trace once for its categories and once for its live table, and
  * writes checkpoints.
  *
- * A checkpoint is due after 100,000 events, later if the live table is large: all
- * checkpoints together may have only a share of the trace's bytes. A new one has only
+ * A checkpoint is due after 100,000 events, later if the live table is large: all sections together
+ * may have only a share of the trace's bytes. It waits for the begin of a step. It has only
  * the blocks that differ, unless the ones to read before it have grown larger than a whole one.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -16,7 +16,7 @@
 
 struct ml_checkpoint_opts {
     uint64_t every_events;        /* 0: as described above */
-    double share;                 /* of the trace's bytes; 0: a twenty-fifth */
+    double share;                 /* of the trace's bytes, with pyramids; 0: a twentieth */
     const char *maker;            /* says which program made them; NULL: nothing */
     struct ml_progress *progress; /* NULL: not wanted */
 };

@@ -9,11 +9,12 @@
 enum ml_directory_tag {
     ML_DIRECTORY_FACTS = 1,
     ML_DIRECTORY_LIST = 2,
-    ML_DIRECTORY_END = 3, /* a state */
-    ML_DIRECTORY_STEPS = 4,
+    ML_DIRECTORY_END = 3,   /* a state */
+    ML_DIRECTORY_STEPS = 4, /* rows of differences; STEP_COLUMNS replaces it */
     ML_DIRECTORY_REFUSALS = 5,
     ML_DIRECTORY_MAKER = 6, /* a text */
     ML_DIRECTORY_OUTLINES = 7,
+    ML_DIRECTORY_STEP_COLUMNS = 8,
 };
 
 #define ML_DIRECTORY_VERSION 3

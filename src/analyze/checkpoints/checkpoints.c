@@ -11,6 +11,7 @@
 #include "classify.h"
 #include "number_rows.h"
 #include "replay_state.h"
+#include "step_table.h"
 #include "varint.h"
 
 /* ---- The directory --------------------------------------------------------- */
@@ -194,45 +195,15 @@ const struct ml_checkpoint *ml_checkpoint_before_time(const struct ml_checkpoint
     return &list[i - 1];
 }
 
-/* Each row has the differences to the one before. */
-static int find_step(const struct ml_record *record, uint64_t number,
-                     struct ml_checkpoint_step *ret)
-{
-    uint64_t row[ML_STEPS_FIELDS] = {0}, change[ML_STEPS_FIELDS];
-    struct ml_rows rows;
-    int more = ml_rows_open(record, &rows);
-
-    while (more == 0 && (more = ml_rows_next(&rows, change, ML_STEPS_FIELDS)) > 0) {
-        for (size_t i = 0; i < ML_STEPS_FIELDS; i++)
-            row[i] += (uint64_t)ml_unzigzag(change[i]);
-        if (row[ML_STEPS_NUMBER] == number) {
-            *ret = (struct ml_checkpoint_step){
-                .number = number,
-                .peak = {row[ML_STEPS_PEAK_EVENT], row[ML_STEPS_PEAK_NS]},
-                .end = {row[ML_STEPS_END_EVENT], row[ML_STEPS_END_NS]},
-            };
-            return 1;
-        }
-        more = 0;
-    }
-    return more;
-}
-
 int ml_checkpoints_step(const struct ml_checkpoints *checkpoints, uint64_t number,
                         struct ml_checkpoint_step *ret)
 {
     struct ml_buf bytes = {0};
-    struct ml_record record;
-    const uint8_t *in;
     int r = ml_trace_read_section(checkpoints->file, checkpoints->steps_block, ML_BLOCK_DIRECTORY,
                                   &bytes);
 
-    in = bytes.data;
-    if (r == 0 && (ml_record_next(&in, bytes.data + bytes.len, &record) != 1 ||
-                   record.tag != ML_DIRECTORY_STEPS))
-        r = -EBADMSG;
     if (r == 0)
-        r = find_step(&record, number, ret);
+        r = ml_step_table_find(&bytes, number, ret);
     ml_buf_release(&bytes);
     return r;
 }

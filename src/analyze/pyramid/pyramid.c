@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "column_picker.h"
+#include "moment_pages.h"
 #include "number_rows.h"
 #include "pyramid_tags.h"
 #include "samples.h"
@@ -30,7 +31,8 @@ static int get_facts(struct head *h, const struct ml_record *record)
     struct ml_rows rows;
 
     if (ml_rows_open(record, &rows) < 0 || ml_rows_next(&rows, row, ML_PYRAMID_FACTS_FIELDS) != 1 ||
-        row[ML_PYRAMID_AT_VERSION] != ML_PYRAMID_VERSION || row[ML_PYRAMID_SPAN_NS] == 0 ||
+        row[ML_PYRAMID_AT_VERSION] < ML_PYRAMID_OLDEST_VERSION ||
+        row[ML_PYRAMID_AT_VERSION] > ML_PYRAMID_VERSION || row[ML_PYRAMID_SPAN_NS] == 0 ||
         row[ML_PYRAMID_LAST_LEVEL] >= ML_PYRAMID_LEVELS)
         return -EBADMSG;
     h->wanted = false;
@@ -66,6 +68,17 @@ static int get_tiles(struct ml_pyramid *p, const struct ml_record *record)
             return -EBADMSG;
         r = ml_vec_push(&p->tiles[row[ML_PYRAMID_TILE_LEVEL]], row[ML_PYRAMID_TILE_BLOCK]);
     }
+    return r < 0 ? r : more;
+}
+
+static int get_pages(struct ml_pyramid *p, const struct ml_record *record)
+{
+    uint64_t block;
+    struct ml_rows rows;
+    int more = 0, r = ml_rows_open(record, &rows);
+
+    while (r == 0 && (more = ml_rows_next(&rows, &block, 1)) > 0)
+        r = ml_vec_push(&p->pages, block);
     return r < 0 ? r : more;
 }
 
@@ -111,6 +124,7 @@ static int get_record(struct head *h, const struct ml_record *record)
     case ML_PYRAMID_FACTS: return get_facts(h, record);
     case ML_PYRAMID_DEVICE: return get_device(h, record);
     case ML_PYRAMID_TILES: return h->wanted ? get_tiles(h->ret, record) : 0;
+    case ML_PYRAMID_PAGES: return h->wanted ? get_pages(h->ret, record) : 0;
     case ML_PYRAMID_BANDS: return h->wanted ? get_bands(h->ret, record) : 0;
     case ML_PYRAMID_NAME: return h->wanted ? get_name(h->ret, h->names++, record) : 0;
     default: return 0;
@@ -148,6 +162,7 @@ void ml_pyramid_release(struct ml_pyramid *pyramid)
 {
     for (size_t i = 0; i < ML_PYRAMID_LEVELS; i++)
         ml_vec_release(&pyramid->tiles[i]);
+    ml_vec_release(&pyramid->pages);
     ml_arena_release(&pyramid->arena);
     *pyramid = (struct ml_pyramid){0};
 }
@@ -177,34 +192,29 @@ static enum ml_bands_by stored_sort(const struct ml_pyramid *p, enum ml_bands_by
     return p->by[by].count > 1 ? by : ML_BANDS_CATEGORY;
 }
 
-static int get_band(const uint8_t **in, const uint8_t *end, size_t moments, size_t band,
-                    struct tile *ret)
-{
-    uint64_t value = 0, change;
-
-    for (size_t i = 0; i < moments; i++) {
-        if (get_numbers(in, end, &change, 1) < 0)
-            return -EBADMSG;
-        value += (uint64_t)ml_unzigzag(change);
-        ret->moments[i].bytes[band] = value;
-    }
-    return 0;
-}
-
 static int get_moments(const struct ml_record *record, enum ml_bands_by by, struct tile *ret)
 {
-    const uint8_t *in = record->in;
-    uint64_t head[3]; /* sort, columns, bands */
-    int r = get_numbers(&in, record->end, head, 3);
+    size_t count = 0;
+    int found = ml_moments_get(record, by, 2, 2 * ret->columns, ret->moments, &count);
 
-    if (r < 0 || head[0] != by)
-        return r;
-    if (head[1] != ret->columns || head[2] > ML_BANDS_MAX)
-        return -EBADMSG;
-    for (size_t i = 0; i < 2 * ret->columns; i++)
-        ret->moments[i] = (struct ml_bands_moment){0};
-    for (size_t band = 0; r == 0 && band < head[2]; band++)
-        r = get_band(&in, record->end, 2 * ret->columns, band, ret);
+    if (found <= 0)
+        return found;
+    ret->has_moments = count == 2 * ret->columns;
+    return ret->has_moments ? 0 : -EBADMSG;
+}
+
+static int get_references(const struct ml_record *record, struct ml_moment_pages *pages,
+                          struct tile *ret)
+{
+    const uint8_t *in = record->in;
+    uint64_t number;
+    int r = 0;
+
+    for (size_t i = 0; r == 0 && i < 2 * ret->columns; i++) {
+        r = get_numbers(&in, record->end, &number, 1);
+        if (r == 0)
+            r = ml_moment_pages_find(pages, number, &ret->moments[i]);
+    }
     ret->has_moments = r == 0;
     return r;
 }
@@ -218,7 +228,7 @@ static int get_times(const struct ml_record *record, struct tile *ret)
     return r;
 }
 
-static int get_tile(const struct ml_buf *bytes, enum ml_bands_by by, struct tile *ret)
+static int get_tile(const struct ml_buf *bytes, struct ml_moment_pages *pages, struct tile *ret)
 {
     const uint8_t *in = bytes->data, *end = bytes->data + bytes->len;
     struct ml_record record;
@@ -229,15 +239,17 @@ static int get_tile(const struct ml_buf *bytes, enum ml_bands_by by, struct tile
         if (more < 0)
             r = more;
         else if (record.tag == ML_PYRAMID_MOMENTS)
-            r = get_moments(&record, by, ret);
+            r = get_moments(&record, pages->by, ret);
+        else if (record.tag == ML_PYRAMID_REFERENCES)
+            r = get_references(&record, pages, ret);
         else if (record.tag == ML_PYRAMID_TIMES)
             r = get_times(&record, ret);
     }
     return r == 0 && (!ret->has_moments || !ret->has_times) ? -EBADMSG : r;
 }
 
-static int read_tile(const struct ml_pyramid *p, unsigned level, size_t number, enum ml_bands_by by,
-                     struct ml_buf *bytes, struct tile *ret)
+static int read_tile(const struct ml_pyramid *p, unsigned level, size_t number,
+                     struct ml_moment_pages *pages, struct ml_buf *bytes, struct tile *ret)
 {
     size_t columns = (size_t)1 << level;
     int r;
@@ -246,7 +258,7 @@ static int read_tile(const struct ml_pyramid *p, unsigned level, size_t number, 
         return -EBADMSG;
     ret->columns = (size_t)ml_min_u64(columns, ML_PYRAMID_TILE);
     r = ml_trace_read_section(p->file, p->tiles[level].items[number], ML_BLOCK_PYRAMID, bytes);
-    return r < 0 ? r : get_tile(bytes, stored_sort(p, by), ret);
+    return r < 0 ? r : get_tile(bytes, pages, ret);
 }
 
 /* ---- Columns ----------------------------------------------------------------------- */
@@ -259,6 +271,7 @@ struct window {
     struct ml_columns columns; /* of the stored level */
     struct tile *tile;
     size_t tile_number; /* the tile that is loaded; SIZE_MAX: none */
+    struct ml_moment_pages pages;
     struct ml_buf bytes;
 };
 
@@ -286,7 +299,7 @@ static int get_column(struct window *w, size_t at, struct ml_band_column *ret)
     int r = 0;
 
     if (tile != w->tile_number)
-        r = read_tile(w->pyramid, w->level, tile, w->by, &w->bytes, w->tile);
+        r = read_tile(w->pyramid, w->level, tile, &w->pages, &w->bytes, w->tile);
     if (r < 0)
         return r;
     w->tile_number = tile;
@@ -361,7 +374,11 @@ static int level_of(const struct ml_pyramid *p, const struct ml_columns *c)
 int ml_pyramid_bands(const struct ml_pyramid *pyramid, const struct ml_trace *trace,
                      enum ml_bands_by by, const struct ml_columns *columns, struct ml_bands *ret)
 {
-    struct window w = {.pyramid = pyramid, .by = by, .together = 1, .tile_number = SIZE_MAX};
+    struct window w = {.pyramid = pyramid,
+                       .by = by,
+                       .together = 1,
+                       .tile_number = SIZE_MAX,
+                       .pages = {.pyramid = pyramid, .by = stored_sort(pyramid, by)}};
     int level = level_of(pyramid, columns), r;
 
     ml_bands_begin(trace, by, columns, ret);
@@ -378,6 +395,7 @@ int ml_pyramid_bands(const struct ml_pyramid *pyramid, const struct ml_trace *tr
     if (r == 0)
         r = name_bands(pyramid, ret);
     free(w.tile);
+    ml_moment_pages_release(&w.pages);
     ml_buf_release(&w.bytes);
     return r;
 }

@@ -6,7 +6,7 @@
  * A level is the same as what ml_bands_of_columns finds with as many columns: no peak is hidden,
  * and none is invented.
  *
- * The last level has a few hundred events in a column, so that a closer look needs a short replay.
+ * The last level has several hundred events in a column: a closer look needs a short replay.
  * Every third level is stored, in tiles of ML_PYRAMID_TILE columns; the others are made of the next
  * stored one.
  *
@@ -18,6 +18,7 @@
 #include "bands.h"
 
 #define ML_PYRAMID_TILE 1024
+#define ML_PYRAMID_PAGE 512  /* moments */
 #define ML_PYRAMID_LEVELS 21 /* at most */
 #define ML_PYRAMID_STRIDE 3  /* from a stored level to the next */
 
@@ -35,6 +36,7 @@ struct ml_pyramid {
     struct ml_arena arena;
     struct ml_pyramid_bands by[ML_BANDS_BY_COUNT];
     ML_VEC(uint64_t) tiles[ML_PYRAMID_LEVELS]; /* by level: the blocks of the file */
+    ML_VEC(uint64_t) pages; /* the same: of moments that tiles refer to, see moment_pages.h */
 };
 
 /* Opens the pyramid of a device in a file that ml_pyramids_make has written.

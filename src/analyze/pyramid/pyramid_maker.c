@@ -12,12 +12,16 @@
 #include <string.h>
 
 #include "band_reader.h"
+#include "moment_table.h"
 #include "number_rows.h"
 #include "pyramid.h"
 #include "pyramid_tags.h"
 #include "varint.h"
 
-#define COLUMN_EVENTS 256 /* at least, of the last level on average */
+/* At least, of a column of the last level on average. A column takes two to three bytes if its
+ * moments repeat, more if they do not, as those of malloc, whose events take more bytes as well. */
+#define COLUMN_EVENTS 256
+#define COLUMN_BYTES 160 /* of the trace */
 #define LEVEL_MIN 10
 #define DEVICES_MAX 16
 
@@ -35,6 +39,9 @@ struct maker {
     unsigned last_level, stored; /* the last; bits of the sorts in the file */
     struct level levels[ML_PYRAMID_LEVELS];
     ml_numbers tiles; /* rows of the table of tiles */
+    struct ml_moment_table moments;
+    const struct ml_band_composition *list[2 * ML_PYRAMID_TILE]; /* of a tile or page */
+    ml_numbers references;                                       /* of a tile */
     size_t bands[ML_BANDS_BY_COUNT];
     struct ml_buf bytes, head;
     struct ml_progress *progress;
@@ -44,12 +51,13 @@ struct maker {
 /* ---- Tiles --------------------------------------------------------------------- */
 
 /* Values of a band follow each other, as differences. */
-static int put_band(struct ml_buf *out, const struct level *level, enum ml_bands_by by, size_t band)
+static int put_band(const struct maker *m, size_t moments, enum ml_bands_by by, size_t band,
+                    struct ml_buf *out)
 {
     uint64_t before = 0;
 
-    for (size_t i = 0; i < 2 * level->columns; i++) {
-        uint64_t value = level->tile[i / 2].moments[i % 2].by[by].bytes[band];
+    for (size_t i = 0; i < moments; i++) {
+        uint64_t value = m->list[i]->by[by].bytes[band];
 
         if (ml_number_put(out, ml_zigzag((int64_t)(value - before))) < 0)
             return -ENOMEM;
@@ -58,20 +66,62 @@ static int put_band(struct ml_buf *out, const struct level *level, enum ml_bands
     return 0;
 }
 
-static int put_moments(struct maker *m, const struct level *level, enum ml_bands_by by)
+/* @count  as the record has it: columns of two moments, or moments */
+static int put_moments(struct maker *m, enum ml_pyramid_tag tag, size_t count, size_t moments,
+                       enum ml_bands_by by)
 {
-    const uint64_t head[] = {by, level->columns, m->bands[by]};
+    const uint64_t head[] = {by, count, m->bands[by]};
     struct ml_buf body = {0};
     int r = 0;
 
     for (size_t i = 0; r == 0 && i < ML_ARRAY_SIZE(head); i++)
         r = ml_number_put(&body, head[i]);
     for (size_t band = 0; r == 0 && band < m->bands[by]; band++)
-        r = put_band(&body, level, by, band);
+        r = put_band(m, moments, by, band, &body);
     if (r == 0)
-        r = ml_record_put(&m->bytes, ML_PYRAMID_MOMENTS, body.data, body.len);
+        r = ml_record_put(&m->bytes, tag, body.data, body.len);
     ml_buf_release(&body);
     return r;
+}
+
+/* Of each stored sort. */
+static int put_all_moments(struct maker *m, enum ml_pyramid_tag tag, size_t count, size_t moments)
+{
+    int r = 0;
+
+    for (int by = 0; r == 0 && by < ML_BANDS_BY_COUNT; by++)
+        if (m->stored >> by & 1)
+            r = put_moments(m, tag, count, moments, (enum ml_bands_by)by);
+    return r;
+}
+
+static int put_references(struct maker *m)
+{
+    struct ml_buf body = {0};
+    int r = 0;
+
+    for (size_t i = 0; r == 0 && i < m->references.len; i++)
+        r = ml_number_put(&body, m->references.items[i]);
+    if (r == 0)
+        r = ml_record_put(&m->bytes, ML_PYRAMID_REFERENCES, body.data, body.len);
+    ml_buf_release(&body);
+    return r;
+}
+
+/* The moments of a tile, or their numbers, if that is less. */
+static int put_tile_moments(struct maker *m, const struct level *level)
+{
+    size_t moments = 2 * level->columns;
+    int refers;
+
+    for (size_t i = 0; i < moments; i++)
+        m->list[i] = &level->tile[i / 2].moments[i % 2];
+    ml_vec_clear(&m->references);
+    refers = ml_moment_table_refer(&m->moments, m->list, moments, &m->references);
+    if (refers < 0)
+        return refers;
+    return refers ? put_references(m)
+                  : put_all_moments(m, ML_PYRAMID_MOMENTS, level->columns, moments);
 }
 
 static int put_times(struct maker *m, const struct level *level, unsigned number, size_t first)
@@ -98,6 +148,40 @@ static size_t tiles_of(const struct maker *m, unsigned number)
     return count;
 }
 
+static int put_page(struct maker *m, size_t first, size_t count)
+{
+    int r = ml_vec_push(&m->moments.pages, ml_block_writer_next(m->out));
+
+    for (size_t i = 0; i < count; i++)
+        m->list[i] = &m->moments.page.items[first + i];
+    ml_buf_clear(&m->bytes);
+    if (r == 0)
+        r = put_all_moments(m, ML_PYRAMID_PAGE_MOMENTS, count, count);
+    return r < 0
+               ? r
+               : ml_block_writer_section(m->out, ML_BLOCK_PYRAMID, 0, m->bytes.data, m->bytes.len);
+}
+
+/* Writes the pages that are full, and in the end the last one. */
+static int put_pages(struct maker *m, bool last)
+{
+    size_t written = 0, waiting = m->moments.page.len;
+    int r = 0;
+
+    while (r == 0 && (waiting >= ML_PYRAMID_PAGE || (last && waiting > 0))) {
+        size_t count = (size_t)ml_min_u64(waiting, ML_PYRAMID_PAGE);
+
+        r = put_page(m, written, count);
+        written += count;
+        waiting -= count;
+    }
+    if (written > 0)
+        memmove(m->moments.page.items, m->moments.page.items + written,
+                waiting * sizeof(*m->moments.page.items));
+    m->moments.page.len = waiting;
+    return r;
+}
+
 static int put_tile(struct maker *m, unsigned number)
 {
     struct level *level = &m->levels[number];
@@ -107,15 +191,14 @@ static int put_tile(struct maker *m, unsigned number)
     if (r == 0)
         r = ml_vec_push(&m->tiles, ml_block_writer_next(m->out));
     ml_buf_clear(&m->bytes);
-    for (int by = 0; r == 0 && by < ML_BANDS_BY_COUNT; by++)
-        if (m->stored >> by & 1)
-            r = put_moments(m, level, (enum ml_bands_by)by);
+    if (r == 0)
+        r = put_tile_moments(m, level);
     if (r == 0)
         r = put_times(m, level, number, first);
     if (r == 0)
         r = ml_block_writer_section(m->out, ML_BLOCK_PYRAMID, 0, m->bytes.data, m->bytes.len);
     level->columns = 0;
-    return r;
+    return r < 0 ? r : put_pages(m, false);
 }
 
 /* ---- Levels -------------------------------------------------------------------- */
@@ -166,7 +249,7 @@ static int put_rests(struct maker *m)
     for (unsigned number = 0; r == 0 && number <= m->last_level; number++)
         if (m->levels[number].columns > 0)
             r = put_tile(m, number);
-    return r;
+    return r < 0 ? r : put_pages(m, true);
 }
 
 static void release_levels(struct maker *m)
@@ -176,6 +259,8 @@ static void release_levels(struct maker *m)
         m->levels[i] = (struct level){0};
     }
     ml_vec_clear(&m->tiles);
+    ml_moment_table_release(&m->moments);
+    m->moments = (struct ml_moment_table){0};
 }
 
 /* ---- The last section ------------------------------------------------------------- */
@@ -230,6 +315,8 @@ static int put_head(struct maker *m, const char *device, const struct ml_bands *
         r = ml_record_put(&m->head, ML_PYRAMID_DEVICE, device, strlen(device));
     if (r == 0)
         r = ml_rows_put(&m->head, ML_PYRAMID_TILES, &m->tiles, ML_PYRAMID_TILES_FIELDS);
+    if (r == 0)
+        r = ml_rows_put(&m->head, ML_PYRAMID_PAGES, &m->moments.pages, 1);
     if (r == 0)
         r = put_band_rows(m, all);
     return r < 0 ? r : put_names(m, all);
@@ -311,11 +398,12 @@ static int find_devices(const struct ml_trace *trace, struct devices *ret, struc
     return r;
 }
 
-static unsigned choose_level(uint64_t events)
+static unsigned choose_level(const struct ml_trace_info *info)
 {
     unsigned level = LEVEL_MIN;
 
-    while (level + 1 < ML_PYRAMID_LEVELS && events >> (level + 1) >= COLUMN_EVENTS)
+    while (level + 1 < ML_PYRAMID_LEVELS && info->events >> (level + 1) >= COLUMN_EVENTS &&
+           info->event_bytes >> (level + 1) >= COLUMN_BYTES)
         level++;
     return level;
 }
@@ -333,7 +421,7 @@ int ml_pyramids_make(const struct ml_trace *trace, struct ml_progress *progress,
     m->trace = trace;
     m->out = out;
     m->progress = progress;
-    m->last_level = choose_level(ml_trace_info(trace)->events);
+    m->last_level = choose_level(ml_trace_info(trace));
     each = devices.count > 1 ? devices.count : 0;
     m->total = (1 + each) << m->last_level;
     r = make_one(m, NULL, devices.count == 1 ? devices.names[0] : NULL, err);
@@ -344,6 +432,7 @@ int ml_pyramids_make(const struct ml_trace *trace, struct ml_progress *progress,
 out:
     if (m) {
         ml_vec_release(&m->tiles);
+        ml_vec_release(&m->references);
         ml_buf_release(&m->bytes);
         ml_buf_release(&m->head);
     }

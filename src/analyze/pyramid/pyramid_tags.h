@@ -12,10 +12,14 @@ enum ml_pyramid_tag {
     ML_PYRAMID_DEVICE = 4,
     ML_PYRAMID_TILES = 5,
     ML_PYRAMID_BANDS = 6,
-    ML_PYRAMID_NAME = 7, /* of one band, in the order of the bands */
+    ML_PYRAMID_NAME = 7,         /* of one band, in the order of the bands */
+    ML_PYRAMID_REFERENCES = 8,   /* of a tile: the numbers of its moments */
+    ML_PYRAMID_PAGE_MOMENTS = 9, /* of a page, of one sort */
+    ML_PYRAMID_PAGES = 10,       /* in the last section */
 };
 
-#define ML_PYRAMID_VERSION 2
+#define ML_PYRAMID_VERSION 3
+#define ML_PYRAMID_OLDEST_VERSION 2 /* without pages */
 
 enum ml_pyramid_facts_field {
     ML_PYRAMID_AT_VERSION,

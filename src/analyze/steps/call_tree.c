@@ -231,14 +231,38 @@ static int add_stackless(struct builder *b)
 
 /* ---- The analysis ------------------------------------------------------------ */
 
+static int refuse(struct ml_error *err)
+{
+    return ml_error_set(err, -ENODATA,
+                        "no block has a stack; record with --stacks native (with --heap: malloc "
+                        "too), or python");
+}
+
+/* Checkpoints tell at once whether a block is live at the instant. If the trace has no stacks, that
+ * decides between a refusal and an empty tree, and only the tree needs figures of the whole run. */
+static int check_stacks(const struct ml_trace *trace, const struct ml_call_tree_opts *opts,
+                        struct ml_error *err)
+{
+    struct ml_replay replay = {0};
+    struct ml_snapshot at;
+    int r;
+
+    if (opts->of != ML_COST_LIVE || ml_trace_stacks(trace) > 1 || !ml_trace_checkpoints(trace))
+        return 0;
+    r = ml_snapshot_sums(trace, &opts->snapshot, &at, &replay, err);
+    if (r == 0 && at.bytes > 0 && !ml_health_no_frees(&at.instant.health))
+        r = refuse(err);
+    ml_snapshot_release(&at);
+    ml_replay_release(&replay);
+    return r;
+}
+
 static int build(struct builder *b, struct ml_error *err)
 {
     int r = add_stacks(b);
 
     if (r == 0 && b->nodes.items[0].figure > 0 && !b->nodes.items[0].first_child)
-        return ml_error_set(err, -ENODATA,
-                            "no block has a stack; record with --stacks native (with --heap: "
-                            "malloc too), or python");
+        return refuse(err);
     if (r == 0)
         r = add_rows(b, 0, 1);
     if (r == 0)
@@ -262,7 +286,9 @@ int ml_call_tree(const struct ml_trace *trace, const struct ml_call_tree_opts *o
     int r;
 
     *ret = (struct ml_call_tree){.callers = opts->callers};
-    r = ml_costs(trace, &costs, &ret->costs, err);
+    r = check_stacks(trace, opts, err);
+    if (r == 0)
+        r = ml_costs(trace, &costs, &ret->costs, err);
     if (r == 0)
         r = build(&b, err);
     ml_vec_release(&b.nodes);

@@ -133,11 +133,11 @@ void ml_checkpoint_cache_attach(struct ml_trace *trace, enum ml_checkpoint_use u
 
     if (use == ML_CHECKPOINTS_NEVER || !can_have(trace))
         return;
-    if (use == ML_CHECKPOINTS_AUTO &&
+    if (use != ML_CHECKPOINTS_ALWAYS &&
         (attach_own(trace) || ml_trace_info(trace)->events < ML_CHECKPOINT_EVENTS))
         return;
-    if (find_place(trace, &place) < 0)
+    if (find_place(trace, &place) < 0 || attach(trace, &place) || use == ML_CHECKPOINTS_FOUND)
         return;
-    if (!attach(trace, &place) && make(trace, &place) == 0 && attach(trace, &place))
+    if (make(trace, &place) == 0 && attach(trace, &place))
         ml_cache_trim(place.path);
 }

@@ -17,6 +17,7 @@ enum ml_checkpoint_use {
     ML_CHECKPOINTS_AUTO,   /* the trace's own, or, if it has many events, those of the cache */
     ML_CHECKPOINTS_ALWAYS, /* those of the cache, which are more and make an answer quicker */
     ML_CHECKPOINTS_NEVER,
+    ML_CHECKPOINTS_FOUND, /* those that exist: it is not worth making some. Not a user's choice */
 };
 
 /* Attaches the trace's checkpoints, and makes them if necessary, with progress on a terminal. If

@@ -14,6 +14,9 @@
 #include "progress_line.h"
 #include "pyramid_maker.h"
 
+/* They are made once, after the run, and read often: a strong level is worth its time. */
+#define ZSTD_LEVEL 15
+
 /* ---- A file of their own ------------------------------------------------------- */
 
 static int write_checkpoints(const struct ml_trace *trace, double share,
@@ -56,6 +59,7 @@ int ml_checkpoint_file_write(struct ml_trace *trace, const char *path, int fd,
     int r;
 
     ml_block_writer_open(&writer, fd, ml_trace_info(trace)->start_wall_ns);
+    writer.level = ZSTD_LEVEL;
     r = ml_block_writer_setting(&writer, opts->key, opts->value);
     if (r == 0)
         r = write_checkpoints(trace, opts->share, &writer);
