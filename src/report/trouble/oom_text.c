@@ -243,7 +243,7 @@ static void say_change(struct prose *p, const struct ml_oom_change *c)
 {
     switch (c->kind) {
     case ML_CHANGE_LEAK:
-        say(p, "stop the leak: %s%sgrows from step to step", c->name, *c->name ? " " : "memory ");
+        say(p, "stop the leak: %s%skeeps growing", c->name, *c->name ? " " : "memory ");
         break;
     case ML_CHANGE_EXPANDABLE:
         say(p, "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True: the holes become usable");
