@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <glob.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -55,13 +56,27 @@ static bool is_readable(const struct ml_opening *opening, const char *trace, con
     return *ret_damaged;
 }
 
+/* Files of a folder, sorted. The name of the folder is no pattern: it may contain [ or *.
+ * @return  0, or as glob() */
+static int find_in_folder(const char *folder, const char *pattern, glob_t *ret)
+{
+    char whole[2 * PATH_MAX + NAME_MAX];
+    size_t len = 0;
+
+    for (const char *c = folder; *c && len < sizeof(whole) - NAME_MAX; c++) {
+        if (strchr("*?[\\", *c))
+            whole[len++] = '\\';
+        whole[len++] = *c;
+    }
+    snprintf(whole + len, sizeof(whole) - len, "/%s", pattern);
+    return glob(whole, 0, NULL, ret);
+}
+
 static void say_no_trace(const char *path)
 {
-    char pattern[PATH_MAX];
     glob_t found = {0};
 
-    snprintf(pattern, sizeof(pattern), "%s/*.mled.digest", path);
-    if (glob(pattern, GLOB_NOSORT, NULL, &found) == 0)
+    if (find_in_folder(path, "*.mled.digest", &found) == 0)
         ml_say("%s: there are digests in this folder, but no traces: memledger ranks compares "
                "digests; copy the trace of a rank to look at it",
                path);
@@ -73,13 +88,10 @@ static void say_no_trace(const char *path)
 /* The traces of a job. They are not read now: there may be hundreds. */
 static int add_folder(struct ml_served_files *files, const char *path)
 {
-    char pattern[PATH_MAX];
     size_t added = 0;
-    glob_t found;
+    glob_t found = {0};
 
-    if (snprintf(pattern, sizeof(pattern), "%s/*.mled", path) >= (int)sizeof(pattern))
-        return ML_EXIT_FAILURE;
-    if (glob(pattern, 0, NULL, &found) == 0)
+    if (find_in_folder(path, "*.mled", &found) == 0)
         for (size_t i = 0; i < found.gl_pathc; i++)
             added += ml_is_trace_file(found.gl_pathv[i]) &&
                      ml_served_files_add(files, found.gl_pathv[i], NULL, false) >= 0;

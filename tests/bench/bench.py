@@ -89,6 +89,8 @@ def parse_arguments():
                         help="of the row programs only this: " + ", ".join(real_programs.NAMES))
     parser.add_argument("--page", metavar="NAME", action="append",
                         help="of the row view only this: " + ", ".join(row_view.NAMES))
+    parser.add_argument("--go-on", action="store_true",
+                        help="of the row view: go on after the pages of other tools that build/bench/pages.json has")
     parser.add_argument("--program-runs", metavar="N", type=int,
                         help="of the row programs so many runs alone and with samples (9)")
     parser.add_argument("--json", metavar="FILE", help="where the figures go "
@@ -137,6 +139,7 @@ def main():
         ctx.sizes["stack_repeat"] = 3
     ctx.only_programs = args.program
     ctx.only_pages = args.page or row_view.NAMES
+    ctx.go_on = args.go_on
     try:
         machine = describe(ctx)
         print_head(machine)

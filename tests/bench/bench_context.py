@@ -65,7 +65,7 @@ FULL = {
     "view_long_events": 92_000_000,
     "view_doublings": 6,
     "view_snapshot": 20_000,
-    "view_stacks": 20_000,
+    "view_stacks": 80_000,
 }
 QUICK = {
     "events": 1_000_000,

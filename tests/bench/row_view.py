@@ -3,21 +3,18 @@
 import json
 import os
 import random
-import re
 import shutil
 import statistics
 import subprocess
-import sys
 import time
 
+import other_pages
 from bench_context import HERE
 from bench_run import Failed, run
 from bench_table import Row, count, size
 
-LIMIT_S = 60  # for a page of another tool
 NAMES = ("training-10m", "malloc-10m", "training-100m", "malloc-100m", "training-10m-plain", "malloc-10m-plain",
          "training-100m-plain", "memory_viz", "memray")
-VIZ_URL = "https://cdn.jsdelivr.net/gh/pytorch/pytorch@main/torch/utils/viz/MemoryViz.js"
 
 
 def made(ctx, name, argv, heap, checkpoints):
@@ -53,7 +50,7 @@ def checkpoint_percent(trace):
 
 def browse(ctx, *words, cache=None):
     """@return what view_browser.mjs prints"""
-    env = dict(os.environ, PAGE=str(ctx.build / "web/page"), LIMIT_S=str(LIMIT_S))
+    env = dict(os.environ, PAGE=str(ctx.build / "web/page"), LIMIT_S=str(other_pages.LIMIT_S))
     if cache:
         env["XDG_CACHE_HOME"] = cache
     done = subprocess.run(["node", HERE / "view_browser.mjs", *map(str, words)], env=env, text=True,
@@ -113,103 +110,6 @@ def view_rows(ctx, r):
         shutil.rmtree(cache, ignore_errors=True)
 
 
-# ---- Other tools -------------------------------------------------------------
-
-
-def largest(ctx, r, name, kind, first, make):
-    """The largest page that opens within the limit: each has twice as many entries as the one before.
-    @make  a page of so many entries"""
-    best = None
-    for events in (first << i for i in range(ctx.sizes["view_doublings"])):
-        page = make(events)
-        found = browse(ctx, "page", page, kind, ctx.sizes["view_questions"] // 10 or 1)
-        print("%s, %s entries: %s" % (name, count(events), found.get("failed") or "%.1f s" % (found["first_ms"] / 1000)),
-              file=sys.stderr, flush=True)  # a limit on the whole run loses the row, not this
-        r.data.setdefault(f"{name}, all", []).append({"events": events, "page_bytes": os.path.getsize(page), **found})
-        if "failed" in found:
-            r.note("%s: a page of %s with %s entries did not open within %d s" % (
-                name, size(os.path.getsize(page)), count(events), LIMIT_S))
-            break
-        best = (events, os.path.getsize(page), found)
-        os.remove(page)
-    if best:
-        line(r, "%s, page of %s" % (name, size(best[1])), count(best[0]), best[2])
-
-
-def viz_script(ctx):
-    """MemoryViz.js with d3 as one file; None: PyTorch's packages do not contain it."""
-    source = os.environ.get("MEMORY_VIZ")
-    if not source or not os.path.exists(os.path.join(source, "MemoryViz.js")):
-        return None
-    folder = ctx.file("memory_viz")
-    shutil.copytree(source, folder)
-    with open(os.path.join(folder, "MemoryViz.js"), encoding="utf-8") as f:
-        packages = re.findall(r"https:[^\"]*/(d3[a-z-]*@\d+)", f.read())
-    run(["npm", "install", "--prefix", folder, "--no-audit", "--no-fund", "--silent", *packages])
-    output = ctx.file("viz.js")
-    run(["node", HERE / "viz_bundle.mjs", folder, output],
-        env=dict(os.environ, PAGE=str(ctx.build / "web/page")))
-    with open(output, encoding="utf-8") as f:
-        return f.read()
-
-
-def viz_page(ctx, script, entries):
-    snapshot, page = ctx.file("view.pickle"), ctx.file("viz.html")
-    run([sys.executable, HERE / "snapshot_maker.py", entries, snapshot])
-    run([ctx.torch_python, "-m", "torch.cuda._memory_viz", "trace_plot", snapshot, "-o", page])
-    with open(page, encoding="utf-8") as f:
-        text = f.read()
-    # A file may not load a module beside it, so that the script becomes a part of the page.
-    start = text.index("import {add_local_files}")
-    head = text[:start] + script.replace("</script", "<\\/script") + "\n"
-    if VIZ_URL not in text:
-        raise Failed("another memory_viz: its page does not name " + VIZ_URL)
-    with open(page, "w", encoding="utf-8") as f:
-        f.write(head + text[text.index("\n", start):])
-    return page
-
-
-def viz_rows(ctx, r):
-    script = viz_script(ctx)
-    if script is None:
-        r.note("memory_viz: not measured; MEMORY_VIZ names the folder torch/utils/viz of PyTorch's source")
-        return
-    largest(ctx, r, "memory_viz", "memory_viz", ctx.sizes["view_snapshot"], lambda n: viz_page(ctx, script, n))
-
-
-def with_packages(ctx, page):
-    """Scripts and styles of a CDN become files beside the page, from npm."""
-    with open(page, encoding="utf-8") as f:
-        text = f.read()
-    folder = ctx.file("cdn")
-    links = re.findall(r"https://cdn\.jsdelivr\.net/npm/([^@\"]+@[^/\"]+)/([^\"]+)", text)
-    if not os.path.exists(folder):
-        os.makedirs(folder)
-        run(["npm", "install", "--prefix", folder, "--no-audit", "--no-fund", "--silent", "--legacy-peer-deps",
-             *sorted({package for package, _ in links})])
-    for package, path in links:
-        name = package.split("@")[0]
-        text = text.replace(f"https://cdn.jsdelivr.net/npm/{package}/{path}", f"cdn/node_modules/{name}/{path}")
-    text = re.sub(r' integrity="[^"]*"| crossorigin="[^"]*"', "", text)
-    with open(page, "w", encoding="utf-8") as f:
-        f.write(text)
-
-
-def memray_page(ctx, stacks):
-    trace, page = ctx.file("stacks.bin"), ctx.file("memray.html")
-    run([ctx.memray, "run", "-q", "-f", "-o", trace, HERE / "many_stacks.py", stacks])
-    run([ctx.memray, "flamegraph", "-f", "-o", page, trace])
-    with_packages(ctx, page)
-    return page
-
-
-def memray_rows(ctx, r):
-    if not ctx.memray:
-        r.note("memray: not installed")
-        return
-    largest(ctx, r, "memray flamegraph, stacks", "memray", ctx.sizes["view_stacks"], lambda n: memray_page(ctx, n))
-
-
 def row(ctx):
     r = Row("view", "In Chromium, 1280×720: from the start of memledger view, or of opening the page, to the "
             "first picture",
@@ -218,10 +118,10 @@ def row(ctx):
     if not (ctx.build / "web/page/node_modules").exists() or not shutil.which("chromium"):
         raise Failed("the page was not built here, or there is no chromium")
     view_rows(ctx, r)
-    if "memory_viz" in ctx.only_pages:
-        viz_rows(ctx, r)
-    if "memray" in ctx.only_pages:
-        memray_rows(ctx, r)
+    for name, measure in (("memory_viz", other_pages.viz), ("memray", other_pages.memray)):
+        found = measure(ctx, r, browse) if name in ctx.only_pages else None
+        if found:
+            line(r, "%s, page of %s" % (name, size(found["page_bytes"])), count(found["entries"]), found)
     r.note("plain: without checkpoints in the trace; first: with an empty cache folder; later: once more; %d random zooms and instants each, until painted; "
            "other pages: wheel or clicks" % ctx.sizes["view_questions"])
     return r

@@ -5,7 +5,8 @@
  *
  * PAGE is the folder with the packages of the page, CHROMIUM the browser. Prints one JSON object; times in
  * ms, each until the next frame is painted. Of a page of another tool: until its picture has content, at
- * most LIMIT_S seconds (60), and zooms with the wheel (memory_viz) or clicks on frames (memray).
+ * most LIMIT_S seconds (60), and zooms with the wheel (memory_viz) or clicks on frames (memray), at most ACTS_S
+ * seconds (8). A page that takes longer has "failed", even if it no longer answers.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -18,6 +19,7 @@ import { pathToFileURL } from 'node:url';
 
 const { chromium } = createRequire(`${process.env.PAGE}/package.json`)('playwright-core');
 const limitMs = 1000 * Number(process.env.LIMIT_S ?? 60);
+const actsMs = 1000 * Number(process.env.ACTS_S ?? 8);
 const [mode, ...words] = process.argv.slice(2);
 
 /* The same numbers in each run. */
@@ -122,11 +124,20 @@ const kinds = {
   memray: { content: '#chart g, .d3-flame-graph g', act: (page, x, y) => page.mouse.click(x, y) },
 };
 
+/* @result  null: a page that hangs answers nothing, not even that it is late */
+async function atMost(ms, result) {
+  let timer;
+  const late = new Promise((done) => void (timer = setTimeout(done, ms, null)));
+
+  return Promise.race([result, late]).finally(() => clearTimeout(timer));
+}
+
 async function measureActs(page, act, count) {
   const random = randomNumbers(3);
   const times = [];
+  const end = performance.now() + actsMs;
 
-  for (let i = 0; i < count; i++) {
+  for (let i = 0; i < count && performance.now() < end; i++) {
     const start = performance.now();
     await act(page, 200 + 800 * random(), 150 + 300 * random());
     await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => setTimeout(done))));
@@ -138,19 +149,30 @@ async function measureActs(page, act, count) {
 async function otherPage([file, kind, questions]) {
   const { content, act } = kinds[kind];
   const { browser, page } = await startBrowser();
+  const late = { failed: `no picture within ${limitMs / 1000} s` };
 
   try {
-    const start = performance.now();
-    await page.goto(String(pathToFileURL(file)), { waitUntil: 'commit' });
-    await page.locator(content).first().waitFor({ state: 'attached' });
-    await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => setTimeout(done))));
-    const firstMs = performance.now() - start;
-    return { first_ms: firstMs, zooms: await measureActs(page, act, Number(questions)), ...(await memory(browser, page)) };
+    const firstMs = await atMost(limitMs, paint(page, file, content));
+    if (firstMs === null) return late;
+    const zooms = await atMost(2 * actsMs, measureActs(page, act, Number(questions)));
+    const took = zooms === null ? null : await atMost(actsMs, memory(browser, page));
+    return { first_ms: firstMs, zooms: zooms ?? [], ...(took ?? { heap_mib: 0, renderer_mib: 0 }) };
   } catch (error) {
-    return { failed: String(error.message).split('\n')[0] };
+    return error.name === 'TimeoutError' ? late : { failed: String(error.message).split('\n')[0] };
   } finally {
-    await browser.close();
+    await atMost(10000, browser.close());
   }
 }
 
+/* @return how long the first picture of a file took, in ms */
+async function paint(page, file, content) {
+  const start = performance.now();
+
+  await page.goto(String(pathToFileURL(file)), { waitUntil: 'commit' });
+  await page.locator(content).first().waitFor({ state: 'attached' });
+  await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => setTimeout(done))));
+  return performance.now() - start;
+}
+
 console.log(JSON.stringify(mode === 'view' ? await view(words) : await otherPage(words)));
+process.exit(); // questions to a page that hangs are still open

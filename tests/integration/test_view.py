@@ -211,6 +211,18 @@ def test_a_pipe_in_the_folder_does_not_block():
         equal([f["name"] for f in listed["files"] if f["name"] == "pipe.mled"], [], "files")
 
 
+def test_the_name_of_a_folder_is_no_pattern():
+    for folder in ("run[1]", "a*b?", "back\\slash", "plain"):
+        os.mkdir(folder)
+        shutil.copy(GPT, os.path.join(folder, "rank-0.mled"))
+    os.mkdir("axb?")
+    shutil.copy(OOM, os.path.join("axb?", "other.mled"))
+    for folder in ("run[1]", "a*b?", "back\\slash", "plain"):
+        with Viewer(folder) as viewer:
+            listed, _ = viewer.numbers("/api/files")
+            equal([f["name"] for f in listed["files"]], ["rank-0.mled"], f"files of {folder}")
+
+
 # ---- Other files --------------------------------------------------------------------------
 
 

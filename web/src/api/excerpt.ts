@@ -94,15 +94,32 @@ export function hasAllGroups(query: Query, contained: Contained, data: unknown):
   return asked <= Number(contained.options.top ?? asked) || rest === 0;
 }
 
+function highest(values: readonly number[]): number {
+  return values.reduce((most, value) => Math.max(most, value), 0);
+}
+
+/* The peaks of a part, as the command prints them for --from and --to. */
+function peaksOf(plot: Plot, first: number, end: number): Pick<Plot, 'peak_bytes' | 'bands'> {
+  const sums = plot.times_ns.map((_, i) => plot.bytes.reduce((sum, band) => sum + (band[i] ?? 0), 0));
+
+  if (first === 0 && end === plot.times_ns.length) return { peak_bytes: plot.peak_bytes, bands: plot.bands };
+  return {
+    peak_bytes: highest(sums.slice(first, end)),
+    bands: plot.bands.map((band, i) => ({ ...band, peak_bytes: highest(plot.bytes[i]?.slice(first, end) ?? []) })),
+  };
+}
+
 /* The part of a timeline that was asked for, with a moment before and after it. */
 export function cutPlot(plot: Plot, query: Query): Plot {
   const { from, to } = spanOf(optionsOf(query, []));
   const first = Math.max(plot.times_ns.findIndex((t) => t > from) - 1, 0);
   const after = plot.times_ns.findIndex((t) => t >= to);
-  const last = after < 0 ? plot.times_ns.length : after + 1;
+  const end = after < 0 ? plot.times_ns.length : after;
+  const last = after < 0 ? end : after + 1;
 
   return {
     ...plot,
+    ...peaksOf(plot, first, end),
     from_ns: Math.max(from, plot.from_ns),
     to_ns: Math.min(to, plot.to_ns),
     times_ns: plot.times_ns.slice(first, last),

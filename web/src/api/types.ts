@@ -283,8 +283,12 @@ export interface Leaks extends Report {
   from_bytes: Bytes;
   to_bytes: Bytes;
   bytes_per_step: number;
+  slices?: number; // of a run without steps
+  other_processes: number; // that mark steps, and are not shown
   by: string[];
   leaks: Leak[];
+  after_steps: Leaks | null; // what grows after the last step
+  never_freed?: { bytes: Bytes; blocks: number; groups: number; largest: Group[] };
 }
 
 export interface OomChange {

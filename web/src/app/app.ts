@@ -19,6 +19,7 @@ import type { Store } from '../state/store';
 import { onThemeChange } from '../theme/theme';
 import { TimelineView } from '../timeline/view';
 import { compareView } from '../views/compare';
+import { failed } from '../views/frame';
 import { healthSentences } from '../views/health';
 import { leaksView } from '../views/leaks';
 import { oomView } from '../views/oom';
@@ -46,6 +47,10 @@ const tabs: readonly { name: View; text: string }[] = [
   { name: 'compare', text: 'Compare' },
   { name: 'ranks', text: 'Ranks' },
 ];
+
+function titleOf(view: View): string {
+  return tabs.find(({ name }) => name === view)?.text ?? '';
+}
 
 type Changed = ReadonlySet<keyof State>;
 
@@ -218,7 +223,7 @@ export class App {
 
   /* The timeline asks for as many moments as fit into its width, once it has one. */
   private async showView(view: View): Promise<void> {
-    const isShown = await this.latest.show(() => this.makeView(view));
+    const isShown = await this.latest.show(() => this.makeView(view).catch((error: unknown) => failed(titleOf(view), failure(error))));
     if (isShown && view === 'timeline') await this.timeline.load();
     if (isShown && view === 'blocks') this.blocks.load();
   }

@@ -4,6 +4,7 @@
  */
 import type { Summary, TraceFile } from '../api/types';
 import { h, select, type Choice } from '../dom/element';
+import { withoutFolders } from '../format/commands';
 import type { Store } from '../state/store';
 import { chooseTheme, themeChoice, type Choice as Theme } from '../theme/theme';
 
@@ -44,7 +45,7 @@ export function header(store: Store, files: readonly TraceFile[], summary: Summa
   const devices = (summary?.by_device ?? []).map(({ device }) => ({ value: device, text: device }));
   // A process that replaced its program has one number and several commands.
   const commands = new Map((summary?.processes ?? []).map(({ pid, role, command }) => [String(pid), role ? `${role}: ${command}` : command]));
-  const processes = [...commands].map(([pid, command]) => ({ value: pid, text: `${pid} ${command}` }));
+  const processes = [...commands].map(([pid, command]) => ({ value: pid, text: `${pid} ${withoutFolders(command)}` }));
   const choose = (id: string) =>
     store.update({ file: Number(id), from: null, to: null, at: 'peak', base: '', device: '', process: '', salvage: false });
   const parts = [

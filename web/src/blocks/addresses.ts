@@ -53,12 +53,16 @@ function regionOf(regions: readonly Region[], address: number): Region {
   return regions[low] as Region;
 }
 
-/* Addresses of one process or device mean nothing in another. */
+/* Addresses of one process or device mean nothing in another. What all blocks have in common is not named: there
+ * is room for a few words. */
 function places(tile: Tile): Map<string, number[]> {
   const found = new Map<string, number[]>();
+  const hasDevices = new Set(tile.list.device).size > 1;
+  const hasProcesses = new Set(tile.list.pid).size > 1;
 
   for (let block = 0; block < blockCount(tile); block++) {
-    const key = `${nameOf(tile, 'device', block)}, process ${tile.list.pid[block]}`;
+    const names = [hasDevices ? nameOf(tile, 'device', block) : '', hasProcesses ? `process ${tile.list.pid[block]}` : ''];
+    const key = names.filter((name) => name !== '').join(', ');
     const list = found.get(key) ?? [];
     list.push(block);
     found.set(key, list);
@@ -83,7 +87,7 @@ export function addressLayout(tile: Tile): Layout {
       return region;
     });
     for (const [i, region] of regions.entries()) {
-      layout.marks.push({ y: region.y, text: i === 0 && groups.size > 1 ? `${place}: ${hex(region.from)}` : hex(region.from) });
+      layout.marks.push({ y: region.y, text: i === 0 && groups.size > 1 ? place : hex(region.from) });
       layout.marks.push({ y: region.y + region.to - region.from, text: hex(region.to) });
     }
     for (const block of blocks) {

@@ -8,7 +8,7 @@ import { formatCount } from '../format/bytes';
 import { labelStride } from '../format/marks';
 import { sizeTest } from '../format/size-search';
 import { formatMoment } from '../format/time';
-import { inks, partCount, partInk } from '../theme/inks';
+import { inks, isHatched, partCount, partInk } from '../theme/inks';
 import { fitText, type Surface } from '../theme/surface';
 import type { Range } from '../timeline/range';
 import { countIncrements, timeIncrements } from '../timeline/ticks';
@@ -36,7 +36,7 @@ const namedPx = 40;
 const leftEm = 9.8; // an address is that wide
 const tickEm = 9; // at least between two times
 const stepsEm = 1.5; // above the blocks
-const [stepLabelEm, stepLineMinPx] = [3, 4];
+const [stepLabelEm, stepLineMinPx] = [3, 8]; // lines closer to each other are left out
 
 interface Area {
   left: number;
@@ -113,21 +113,28 @@ function drawTimes(surface: Surface, view: View): void {
   surface.line(left, bottom, right, bottom, inks.axis);
 }
 
-/* Where steps begin, as in the timeline: a line, and a number where there is room. */
+/* Where steps begin, as in the timeline: a line, and a number where there is room. Lines without a number end below
+ * the numbers. */
 function drawSteps(surface: Surface, view: View): void {
-  const { left, right, bottom } = areaOf(view);
+  const { left, right, top, bottom } = areaOf(view);
   const { x } = scales(view);
   const shown = view.steps.filter(({ begin_ns: ns }) => ns >= view.range.from && ns <= view.range.to);
   const stepPx = (right - left) / Math.max(shown.length, 1);
   const stride = labelStride(stepPx, stepLabelEm * view.em);
-  let free = left;
+  let [free, line] = [left, -Infinity];
 
   for (const [i, { step, begin_ns: ns }] of shown.entries()) {
     const text = i === 0 ? `step ${step}` : String(step);
     const width = surface.measure(text, view.em);
+    const isNamed = (i === 0 || step % stride === 0) && x(ns) + 3 >= free && x(ns) + 3 + width <= right;
 
-    if (stepPx >= stepLineMinPx) surface.path([[x(ns), 0], [x(ns), bottom]], inks.axis, [2, 3]);
-    if ((i > 0 && step % stride !== 0) || x(ns) + 3 < free || x(ns) + 3 + width > right) continue;
+    if (isNamed || x(ns) - line >= stepLineMinPx) {
+      surface.setAlpha(0.55);
+      surface.path([[x(ns), isNamed ? 0 : top], [x(ns), bottom]], inks.axis, [2, 3]);
+      surface.setAlpha(1);
+      line = x(ns);
+    }
+    if (!isNamed) continue;
     surface.text(x(ns) + 3, 0.7 * view.em, text, { px: view.em, quiet: true });
     free = x(ns) + width + 6;
   }
@@ -168,7 +175,7 @@ function drawBox({ surface, view, scales: { x, y }, isFound }: Pen, box: Box): v
   surface.rect(left, top, Math.max(width - (width > 4 ? 0.7 : 0), 0.5), Math.max(height - (height > 3 ? 0.7 : 0), 0.4), isLarge ? part : partInk(part));
   if (width < namedPx || height < 1.1 * view.em) return;
   const text = fitText(surface, lastName(blockName(view.tile, box.block)), 0.9 * view.em, width - 6);
-  surface.text(left + 3, top + height / 2, text, { px: 0.9 * view.em, halo: true });
+  surface.text(left + 3, top + height / 2, text, { px: 0.9 * view.em, halo: isLarge && isHatched(part) });
 }
 
 /* The merged blocks above the others, column by column. */

@@ -11,7 +11,7 @@ import { formatBytes, formatExact, formatPercent } from '../format/bytes';
 import { toCsv } from '../format/csv';
 import { instantHeading } from '../instant/frame';
 import { categoryNumber, words } from '../theme/categories';
-import { inks } from '../theme/inks';
+import { inks, isHatched } from '../theme/inks';
 import { beginCanvas, fitText, type Surface } from '../theme/surface';
 import { pieceAt, type Segment, type SegmentBlock } from './pieces';
 
@@ -21,6 +21,7 @@ export interface Fragmentation extends Instant {
 }
 
 const [rowRem, rowMinRem] = [1.5, 0.5];
+const rowsRem = 90; // of all rows, unless they become too low
 const labelRem = 15;
 const namedPx = 40;
 const namePx = 9; // the smallest readable name
@@ -60,7 +61,7 @@ export class SegmentMap {
   }
 
   private rowSize(): number {
-    return Math.max(rowMinRem, Math.min(rowRem, 60 / Math.max(this.segments.length, 1)));
+    return Math.max(rowMinRem, Math.min(rowRem, rowsRem / Math.max(this.segments.length, 1)));
   }
 
   private rem(): number {
@@ -91,18 +92,33 @@ export class SegmentMap {
     if (piece) surface.frame(this.left() + piece.from * this.scale(), row * size + 1, Math.max((piece.to - piece.from) * this.scale(), 2), size - 2);
   }
 
+  /* Where rows are lower than a text, not every row has a label. */
   private drawRows(surface: Surface): void {
-    for (const [i, segment] of this.segments.entries()) this.drawRow(surface, segment, i * this.rowSize() * this.rem());
+    const row = this.rowSize() * this.rem();
+    const stride = Math.ceil((1.2 * this.labelPx()) / row);
+
+    for (const [i, segment] of this.segments.entries()) {
+      this.drawRow(surface, segment, i * row);
+      if (i % stride === 0) this.drawLabel(surface, segment, i * row + row / 2);
+    }
     surface.setAlpha(1);
+  }
+
+  private labelPx(): number {
+    return 0.85 * this.rem();
+  }
+
+  private drawLabel(surface: Surface, segment: Segment, y: number): void {
+    const label = `${formatBytes(segment.bytes)}, ${formatPercent(segment.free_percent)} free`;
+
+    surface.setAlpha(1);
+    surface.text(2, y, fitText(surface, label, this.labelPx(), this.left() - 8), { px: this.labelPx(), quiet: true });
   }
 
   private drawRow(surface: Surface, segment: Segment, y: number): void {
     const row = this.rowSize() * this.rem();
-    const px = 0.85 * this.rem();
-    const label = `${formatBytes(segment.bytes)}, ${formatPercent(segment.free_percent)} free`;
 
     surface.setAlpha(1);
-    if (row > px) surface.text(2, y + row / 2, fitText(surface, label, px, this.left() - 8), { px, quiet: true });
     surface.rect(this.left(), y + 1, segment.bytes * this.scale(), row - 2, inks.grid);
     for (const block of segment.block_list) this.drawBlock(surface, block, y, row);
   }
@@ -114,7 +130,7 @@ export class SegmentMap {
     surface.setAlpha(this.search === '' || contains(block.name, this.search) ? 1 : 0.2);
     surface.rect(x, y + 1, Math.max(width - 0.7, 0.5), row - 2, categoryNumber(block.category));
     if (width < namedPx || px < namePx || block.name === null) return;
-    surface.text(x + 3, y + row / 2, fitText(surface, block.name, px, width - 6), { px, halo: true });
+    surface.text(x + 3, y + row / 2, fitText(surface, block.name, px, width - 6), { px, halo: isHatched(categoryNumber(block.category)) });
   }
 
   private point(event: MouseEvent): void {

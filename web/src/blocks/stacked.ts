@@ -13,14 +13,18 @@ interface Change {
   isFree: boolean;
 }
 
-/* A free comes before an allocation at the same time: the memory may be the same. */
+/* A free comes before an allocation at the same time: the memory may be the same. A block that was freed at the
+ * time of its allocation takes no place. */
 function changesOf(tile: Tile): Change[] {
   const changes: Change[] = [];
 
   for (let block = 0; block < blockCount(tile); block++) {
-    const end = tile.list.end_ns[block] as number;
-    changes.push({ time: Math.max(tile.list.begin_ns[block] as number, tile.from_ns), block, isFree: false });
-    if (end < tile.to_ns || (tile.list.freed[block] && end === tile.to_ns)) changes.push({ time: end, block, isFree: true });
+    const [begin, end] = [Math.max(tile.list.begin_ns[block] as number, tile.from_ns), tile.list.end_ns[block] as number];
+    const isFreed = end < tile.to_ns || (tile.list.freed[block] === 1 && end === tile.to_ns);
+
+    if (isFreed && end <= begin) continue;
+    changes.push({ time: begin, block, isFree: false });
+    if (isFreed) changes.push({ time: end, block, isFree: true });
   }
   return changes.sort((a, b) => a.time - b.time || Number(b.isFree) - Number(a.isFree) || a.block - b.block);
 }

@@ -7,7 +7,7 @@ import { h } from '../dom/element';
 import type { Picture } from '../dom/save';
 import { contains } from '../dom/sort';
 import { formatBytes, formatCount, formatExact, formatPercent } from '../format/bytes';
-import { inks } from '../theme/inks';
+import { inks, isHatched } from '../theme/inks';
 import { beginCanvas, fitText, type Surface } from '../theme/surface';
 import { cellAt, cellBeside, flameCells, pathTo, type Cell, type FlameNode } from './cells';
 
@@ -117,7 +117,7 @@ export class FlameGraph {
     surface.rect(x, y, Math.max(w - 1, 0.5), row - 1, node.part ?? inks.grid);
     if (w <= textRoomPx) return;
     const text = fitText(surface, `${node.name} ${this.amount(node.bytes)}`, 0.5 * row, w - 8);
-    surface.text(x + 4, y + row / 2, text, { px: 0.5 * row, halo: node.part !== null });
+    surface.text(x + 4, y + row / 2, text, { px: 0.5 * row, halo: node.part !== null && isHatched(node.part) });
   }
 
   private drawFrame(surface: Surface, width: number): void {

@@ -48,6 +48,7 @@ export function eventsPanel(answer: Answer<Events>, search: string, hasTimes: bo
   const { events } = answer.data;
 
   if (events.length === 0) return panel([answer], {}, nothing('No event comes after this moment.'));
-  const table = new DataTable<EventRow>({ caption: `The next ${formatCount(events.length)} events`, columns: columnsOf(hasTimes), rows: events, search });
+  const columns = columnsOf(hasTimes).filter((column) => events.some((row) => column.value(row) !== null));
+  const table = new DataTable<EventRow>({ caption: `The next ${formatCount(events.length)} events`, columns, rows: events, search });
   return panel([answer], { csv: () => table.csv() }, table.element);
 }

@@ -56,7 +56,8 @@ export function searchModules(nodes: readonly ModuleNode[], search: string): Mod
   });
 }
 
-/* Opens the largest modules, until about as many rows are visible as fit on a screen. */
+/* Opens the largest modules, until about as many rows are visible as fit on a screen. The first is open however
+ * many it has: a closed tree shows nothing. */
 export function openAtFirst(roots: readonly ModuleNode[], rowsMax: number): Set<string> {
   const open = new Set<string>();
   const waiting = [...roots];
@@ -66,7 +67,7 @@ export function openAtFirst(roots: readonly ModuleNode[], rowsMax: number): Set<
     waiting.sort((a, b) => b.row.bytes - a.row.bytes);
     const node = waiting.shift() as ModuleNode;
     if (node.children.length === 0) continue;
-    if (rows + node.children.length > rowsMax) break;
+    if (open.size > 0 && rows + node.children.length > rowsMax) break;
     open.add(node.path);
     rows += node.children.length;
     waiting.push(...node.children);

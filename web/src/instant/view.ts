@@ -154,7 +154,7 @@ export class InstantView {
       case 'ledger':
         return ledgerPanel(await askLedger(state, await this.timeOf(state)), search);
       case 'difference':
-        return base === '' ? noDifference() : this.differenceOf(state, choose);
+        return base === '' ? noDifference() : this.differenceOf({ ...state, keys: await this.keysOf(state) }, choose);
       case 'events':
         return this.eventsOf(state);
     }

@@ -67,6 +67,11 @@ export function partHatch(part: number): readonly HatchLine[] {
   return partHatches[part % partCount] as readonly HatchLine[];
 }
 
+/* Names on a hatch need a halo; on a plain ink it only blurs them. */
+export function isHatched(part: number): boolean {
+  return partHatch(part).length > 0;
+}
+
 const palest = 0.06;
 
 /* The opacity of a value between the lowest and the highest of all: differences of a few percent are visible.

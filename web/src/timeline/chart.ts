@@ -161,7 +161,7 @@ export class Chart {
       {
         ...common,
         size: axisEm * fontPx(),
-        space: 3 * fontPx(),
+        space: 2.2 * fontPx(),
         incrs: [...byteIncrements],
         values: (_u, splits) => splits.map(formatBytes),
       },

@@ -4,6 +4,7 @@
  */
 import { button, h } from '../dom/element';
 import { formatBytes, formatExact } from '../format/bytes';
+import { withoutFolders } from '../format/commands';
 import { swatch } from '../theme/patterns';
 import { commonPath } from './band-names';
 import type { ChartContent } from './chart';
@@ -51,7 +52,7 @@ export class Legend {
     const top = layers.length - 1;
     const path = commonPath(layers.map(({ name }) => name));
     const items = layers.map((layer, level) => {
-      const name = path !== '' && layer.name.startsWith(path) ? layer.name.slice(path.length) : layer.name;
+      const name = plot.by === 'process' ? withoutFolders(layer.name) : path !== '' && layer.name.startsWith(path) ? layer.name.slice(path.length) : layer.name;
       const value = h('span', { class: 'number' });
       const peakBytes = plot.bands[layer.band]?.peak_bytes ?? 0;
 

@@ -15,7 +15,7 @@ export const overlayEm = 2.9; // above the bands
 const stepRowEm = 1; // baseline, below the top
 const phaseRowEm = [1.4, 2.6] as const;
 const stepLabelEm = 3;
-const lineMinPx = 4; // steps closer to each other get no lines
+const lineMinPx = 8; // of two lines that are closer to each other, the second is left out
 
 /* Drawing in CSS pixels, with x in ns. */
 interface Pen {
@@ -62,9 +62,20 @@ function visible(pen: Pen, marks: readonly Mark[], kind: Mark['kind']): Mark[] {
   return marks.filter((mark) => mark.kind === kind && mark.time_ns >= pen.from && mark.time_ns <= pen.to);
 }
 
-/* Lines with names beside them: to the right if there is room, none where they would overlap. */
-function namedLines(pen: Pen, marks: readonly Mark[], place: { top: number; y: number; dash: number[]; plate?: boolean }, name: (mark: Mark) => string): void {
-  let free = pen.left; // where the last name ends
+interface Place {
+  top: number;
+  y: number;
+  dash: number[];
+  rows?: number; // for names that would overlap
+  plate?: boolean;
+}
+
+const rowEm = 1.7;
+
+/* Lines with names beside them: to the right if there is room, in the next row where they would overlap, none
+ * where all rows are taken. */
+function namedLines(pen: Pen, marks: readonly Mark[], place: Place, name: (mark: Mark) => string): void {
+  const free = new Array<number>(place.rows ?? 1).fill(pen.left); // where the last name of each row ends
 
   for (const mark of marks) {
     const x = pen.x(mark.time_ns);
@@ -73,10 +84,12 @@ function namedLines(pen: Pen, marks: readonly Mark[], place: { top: number; y: n
     const left = x + width > pen.right ? x - width : x + 3;
 
     verticalLine(pen, mark.time_ns, place.top, place.dash);
-    if (left < free) continue;
-    free = left + width;
-    if (place.plate) drawPlate(pen, left, place.y, width);
-    haloText(pen, text, left, place.y);
+    const row = free.findIndex((end) => left >= end);
+    if (row < 0) continue;
+    free[row] = left + width;
+    const y = place.y + row * rowEm * pen.em;
+    if (place.plate) drawPlate(pen, left, y, width);
+    haloText(pen, text, left, y);
   }
 }
 
@@ -102,22 +115,32 @@ function haloText(pen: Pen, text: string, x: number, y: number): void {
   pen.context.lineWidth = lineWidth;
 }
 
+function drawStepLine(pen: Pen, ns: number, top: number): void {
+  pen.context.strokeStyle = colour(inks.axis);
+  pen.context.globalAlpha = 0.55;
+  verticalLine(pen, ns, top, [2, 3]);
+  pen.context.globalAlpha = 1;
+}
+
+/* Lines without a number end below the numbers and phases. */
 function drawSteps(pen: Pen, marks: readonly Mark[]): void {
   const steps = visible(pen, marks, 'step');
   const stepPx = (pen.right - pen.left) / Math.max(steps.length, 1);
   const stride = labelStride(stepPx, stepLabelEm * pen.em);
 
-  pen.context.strokeStyle = colour(inks.axis);
-  pen.context.globalAlpha = 0.55;
-  if (stepPx >= lineMinPx) for (const step of steps) verticalLine(pen, step.time_ns, 0, [2, 3]);
-  pen.context.globalAlpha = 1;
   pen.context.fillStyle = colour(inks.quiet);
   let free = pen.left; // to the right of the last number: steps may be far apart, then close
+  let line = -Infinity;
   for (const [i, step] of steps.entries()) {
     const number = step.number ?? 0;
     const text = i === 0 ? `step ${number}` : String(number);
     const x = pen.x(step.time_ns) + 3;
-    if ((i > 0 && number % stride !== 0) || x < free) continue;
+    const isNamed = (i === 0 || number % stride === 0) && x >= free;
+    if (isNamed || x - line >= lineMinPx) {
+      drawStepLine(pen, step.time_ns, isNamed ? 0 : pen.top);
+      line = x;
+    }
+    if (!isNamed) continue;
     pen.context.fillText(text, x, stepRowEm * pen.em);
     free = x + pen.context.measureText(text).width + 3;
   }
@@ -152,7 +175,7 @@ function drawNamed(pen: Pen, marks: readonly Mark[]): void {
 }
 
 function drawRefusals(pen: Pen, marks: readonly Mark[]): void {
-  const place = { top: pen.top, y: pen.top + 3.2 * pen.em, dash: [], plate: true };
+  const place = { top: pen.top, y: pen.top + 3.2 * pen.em, dash: [], rows: 3, plate: true };
 
   pen.context.strokeStyle = colour(inks.red);
   pen.context.fillStyle = colour(inks.red);
@@ -199,8 +222,8 @@ export function drawOverlay(u: uPlot, marks: readonly Mark[], moments: Moments, 
   drawPhases(pen, marks);
   drawSteps(pen, marks);
   drawNamed(pen, marks);
-  drawRefusals(pen, marks);
   drawMoment(pen, moments.base, { text: 'compared with', row: 1, dash: [5, 3] });
   drawMoment(pen, moments.at, { text: 'chosen', row: 0, dash: [] });
+  drawRefusals(pen, marks); // last: the lines of moments would cross their names
   u.ctx.restore();
 }

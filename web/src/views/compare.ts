@@ -16,7 +16,7 @@ import { comparisons, type Comparison, type State } from '../state/state';
 import type { Store } from '../state/store';
 import { inks } from '../theme/inks';
 import { CanvasSurface } from '../theme/surface';
-import { framed } from './frame';
+import { failed, framed } from './frame';
 import { runDashes, StepChart } from './step-chart';
 
 const runsMax = 16; // of one question to the server
@@ -111,7 +111,8 @@ export async function compareView(store: Store, files: readonly TraceFile[]): Pr
   const others = files.filter((file) => file.id !== state.file && !file.listed);
   const chosen = chosenOthers(others, state);
 
-  if (chosen.length === 0) return nothing('Start memledger view with two or more files to compare them: memledger view A.mled B.mled');
+  if (chosen.length === 0)
+    return failed('Compare', nothing('One trace is open. Start memledger view with two or more to compare them (memledger view A.mled B.mled), or drop another file on this page.'));
   const answer = await ask<Compare>('compare', [
     ['file', String(state.file)], ...chosen.map(({ id }) => ['file', String(id)] as const), ...whatOptions(state), ['top', '1000'], ...filterOptions('compare', state), ...readOptions(state),
   ]);

@@ -25,3 +25,8 @@ export function framed({ verb, title, answer, state, csv, saves }: Framed, ...co
   body.append(...[remarks(filtersIgnored(verb, state)), ...content].filter((node) => node !== null));
   return body;
 }
+
+/* A view that has nothing but a reason to show. */
+export function failed(title: string, reason: HTMLElement): HTMLElement {
+  return h('section', { class: 'view', 'aria-label': title }, h('h1', {}, title), reason);
+}

@@ -1,38 +1,20 @@
-/* Memory that grows from step to step.
+/* Memory that grows from step to step, and what was never freed where nothing grows.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 import { ask } from '../api/client';
 import { fileQuery } from '../api/filters';
-import type { Leak, Leaks } from '../api/types';
-import { bytesColumn, changeColumn, textColumn, type Column } from '../dom/columns';
+import type { Group, Leak, Leaks } from '../api/types';
+import { bytesColumn, changeColumn, countColumn, textColumn, type Column } from '../dom/columns';
 import { h } from '../dom/element';
-import { nothing } from '../dom/notice';
+import { nothing, remarks } from '../dom/notice';
 import { DataTable } from '../dom/table';
-import { formatBytes, formatChange } from '../format/bytes';
+import { formatChange } from '../format/bytes';
 import { keyColumn } from '../instant/table-panel';
 import type { Store } from '../state/store';
 import { framed } from './frame';
 import { frameText } from '../dom/stack-text';
-
-/* A run without steps is cut into slices. */
-function unitOf(data: Leaks): string {
-  return data.by_slices_of === 'step' ? 'step' : 'slice';
-}
-
-function unitsOf(data: Leaks): string {
-  const kinds: Record<string, string> = { time: 'slices of equal time', events: 'slices of equally many events' };
-  return kinds[data.by_slices_of] ?? (data.measured === 1 ? 'step' : 'steps');
-}
-
-function summary(data: Leaks): HTMLElement {
-  const unit = unitOf(data);
-  const change = data.bytes_per_step === 0 ? 'no change' : formatChange(data.bytes_per_step);
-  const text =
-    `${data.measured} ${unitsOf(data)}, ${data.first_step} to ${data.last_step}; ${data.warm_up} before ${data.warm_up === 1 ? 'is' : 'are'} warm-up. ` +
-    `Live ${formatBytes(data.from_bytes)} before them, ${formatBytes(data.to_bytes)} after: ${change} a ${unit}.`;
-  return h('p', { class: 'heading' }, text);
-}
+import { afterCaption, methodSentences, neverFreedCaption, nothingGrows, rangeSentence, unitOf } from './leak-words';
 
 /* "+1", "+0.57" */
 function blocksText(blocks: number): string {
@@ -60,15 +42,34 @@ function stacks(data: Leaks): HTMLElement[] {
   });
 }
 
+function growthTable(data: Leaks, caption: string, search: string): DataTable<Leak> {
+  return new DataTable<Leak>({ caption, columns: columnsOf(data), rows: data.leaks, search });
+}
+
+/* The memory that a run left behind need not have grown. */
+function neverFreed({ never_freed: left, by }: Leaks, search: string): HTMLElement[] {
+  if (!left || left.blocks === 0) return [];
+  const names = by.map((key) => keyColumn<Group>(key, (group) => (group[key] as string | null) ?? null));
+  const columns = [bytesColumn<Group>('bytes', (group) => group.bytes), countColumn<Group>('blocks', (group) => group.blocks), ...names];
+  return [new DataTable<Group>({ caption: neverFreedCaption(left), columns, rows: left.largest, search }).element];
+}
+
+function afterSteps({ after_steps: after }: Leaks, search: string): HTMLElement[] {
+  return after ? [growthTable(after, afterCaption(after), search).element] : [];
+}
+
 export async function leaksView(store: Store): Promise<HTMLElement> {
   const { state } = store;
   const answer = await ask<Leaks>('leaks', fileQuery('leaks', state));
   const { data } = answer;
   const frame = { verb: 'leaks', title: 'Leaks', answer, state };
+  const head = [remarks(methodSentences(data)), h('p', { class: 'heading' }, rangeSentence(data))];
 
-  if (data.leaks.length === 0) return framed(frame, summary(data), nothing('Nothing grew.'));
-  const table = new DataTable<Leak>({ caption: 'What grows', columns: columnsOf(data), rows: data.leaks, search: state.search });
+  if (data.measured === 0) return framed(frame, ...head);
+  if (data.leaks.length === 0)
+    return framed(frame, ...head, nothing(nothingGrows(data)), ...afterSteps(data, state.search), ...neverFreed(data, state.search));
+  const table = growthTable(data, 'What grows', state.search);
   const meaning = h('p', { class: 'quiet' },
-    'steady: it grew in every step; likely: it never shrank and still grows; maybe: it shrank in between, or there are too few steps to tell.');
-  return framed({ ...frame, csv: () => table.csv() }, summary(data), table.element, meaning, ...stacks(data));
+    `steady: it grew in every ${unitOf(data)}; likely: it never shrank and still grows; maybe: it shrank in between, or there are too few ${unitOf(data)}s to tell.`);
+  return framed({ ...frame, csv: () => table.csv() }, ...head, table.element, meaning, ...stacks(data), ...afterSteps(data, state.search));
 }

@@ -50,7 +50,7 @@ export function freeSentences(v: OomVerdict): string[] {
 }
 
 const changes: Record<string, (change: OomChange) => string> = {
-  leak: (c) => `stop the leak: ${c.module ?? 'memory'} grows from step to step`,
+  leak: (c) => `stop the leak: ${c.module ?? 'memory'} keeps growing`,
   expandable_segments: () => 'PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True: the holes become usable',
   free_segments: (c) => `free the blocks in the emptiest segments (${String(c.segments)}), which are then released`,
   raise_limit: () => 'raise the limit of the process, its container or its allocator',

@@ -1,4 +1,4 @@
-/* Ranks and steps as a map: one row for each rank, the darker the higher the peak in these steps.
+/* Ranks and steps as a map: one row for each rank, the fuller the higher the peak in these steps.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -22,6 +22,7 @@ interface Cell {
 export class RankMap {
   readonly canvas = h('canvas', { class: 'rank-map', role: 'img', tabindex: 0, 'aria-label': 'Peaks of the ranks, step by step; the table has the ranks.' });
   readonly status = h('p', { class: 'icicle-status', role: 'status' }, hint);
+  readonly scale: HTMLElement;
   private readonly columns: number;
   private readonly least: number;
   private readonly most: number;
@@ -36,6 +37,7 @@ export class RankMap {
     this.columns = ranks.ranks.reduce((most, { step_peaks: list }) => Math.max(most, list.length), 0);
     this.least = peaks.reduce((least, bytes) => Math.min(least, bytes), Infinity);
     this.most = peaks.reduce((most, bytes) => Math.max(most, bytes), 0);
+    this.scale = h('p', { class: 'quiet' }, `The fuller a cell, the higher the peak of its step: from ${formatBytes(this.least)}, palest, to ${formatBytes(this.most)}.`);
     this.canvas.style.height = `calc(${ranks.ranks.length * this.rowSize()}rem + 2rem)`;
     this.canvas.addEventListener('mousemove', (event) => this.point(event));
     this.canvas.addEventListener('mouseleave', () => this.choose(null));

@@ -14,7 +14,7 @@ import { DataTable } from '../dom/table';
 import { formatBytes, formatCount, formatExact, formatPercent } from '../format/bytes';
 import { initialState } from '../state/state';
 import type { Store } from '../state/store';
-import { framed } from './frame';
+import { failed, framed } from './frame';
 import { RankMap } from './rank-map';
 
 /* Shows one rank: its trace, and its process if other ranks are in the same trace. */
@@ -63,7 +63,7 @@ function columnsOf(data: Ranks): Column<Rank>[] {
 
 function noRanks(error: unknown): HTMLElement {
   if (!(error instanceof ApiError) || error.status === 0) throw error;
-  return nothing(`${asSentence(error.message)} Open all traces of a job to see its ranks: memledger view FOLDER`);
+  return failed('Ranks', nothing(`${asSentence(error.message)} Open all traces of a job to see its ranks: memledger view FOLDER`));
 }
 
 export async function ranksView(store: Store, files: readonly TraceFile[]): Promise<HTMLElement> {
@@ -84,5 +84,5 @@ export async function ranksView(store: Store, files: readonly TraceFile[]): Prom
   const map = data.ranks.some((rank) => rank.step_peaks.length > 0) ? new RankMap(data, open) : null;
 
   return framed({ verb: 'ranks', title: 'Ranks', answer, state, csv: () => table.csv(), ...(map ? { saves: saveButtons(map.picture()) } : {}) },
-    headOf(data), remarks(data.world_size === 0 ? ['No trace has a rank: they are numbered by name.'] : []), findingsOf(data), map?.status ?? null, map?.canvas ?? null, table.element);
+    headOf(data), remarks(data.world_size === 0 ? ['No trace has a rank: they are numbered by name.'] : []), findingsOf(data), map?.status ?? null, map?.canvas ?? null, map?.scale ?? null, table.element);
 }

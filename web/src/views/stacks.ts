@@ -94,5 +94,5 @@ export async function stacksView(store: Store): Promise<HTMLElement> {
   const table = functionsTable(functions.data, state.sum, state.search);
   const tools = toolbar([functions.command], { csv: () => table.csv(), json: () => JSON.stringify(functions.data, null, 2) });
 
-  return framed({ ...frame, csv: () => flameCsv(root, unit), saves: saveButtons(graph.picture('stacks')) }, controls, callLegend(state.calls), graph.status, graph.canvas, h('div', {}, tools), table.element);
+  return framed({ ...frame, csv: () => flameCsv(root, unit), saves: saveButtons(graph.picture('stacks')) }, controls, callLegend(state.calls), graph.status, graph.canvas, h('div', {}, tools), h('div', { class: 'functions' }, table.element));
 }

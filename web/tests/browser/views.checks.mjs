@@ -64,7 +64,7 @@ export const viewChecks = {
     await page.locator(`.facts dd[title="${exact(peak)}"]`).waitFor();
     const choices = await page.locator('select[name="Process"] option').allTextContents();
     const { processes } = json('summary', files[heap]);
-    assert.deepEqual(choices.slice(1), processes.map((one) => `${one.pid} ${one.role ? `${one.role}: ` : ''}${one.command}`));
+    assert.deepEqual(choices.slice(1), processes.map((one) => `${one.pid} ${one.role ? `${one.role}: ` : ''}${one.command.replace(/\/\S*\//g, '')}`));
     await show(page, `file=${heap}&process=${pid}&view=processes`);
     await page.locator('caption', { hasText: 'Threads' }).waitFor();
     assert.equal(await page.locator('table').first().locator('tbody tr').count(), 1);
@@ -75,6 +75,35 @@ export const viewChecks = {
     assert.deepEqual([...new Set(pids)], [String(pid)]);
     await show(page, 'device=cpu&view=steps');
     await page.locator('.toolbar code', { hasText: 'steps --device=cpu' }).waitFor();
+  },
+
+  async 'leaks say what grew, or else what was never freed'(page) {
+    const heap = 5;
+    const { leaks, never_freed: left } = json('leaks', files[heap]);
+    const rows = leaks.length > 0 ? leaks.map((leak) => exact(leak.live_bytes)) : left.largest.map(({ bytes }) => exact(bytes));
+
+    await show(page, `file=${heap}&view=leaks`);
+    await page.getByText('slices of equal time').waitFor();
+    const cells = page.locator(`tbody tr td:nth-child(${leaks.length > 0 ? 4 : 1})`);
+    assert.deepEqual(await cells.evaluateAll((found) => found.map((cell) => cell.getAttribute('title'))), rows);
+  },
+
+  async 'a difference of malloc is by function, with the numbers of compare'(page) {
+    const heap = 5;
+    const [first] = json('compare', '--at=end,peak', '--by=function,file', '--top=1000', files[heap]).view.entries;
+
+    await show(page, `file=${heap}&panel=difference&base=end&at=peak`);
+    await page.locator('caption', { hasText: 'Change by function, file' }).waitFor();
+    const cell = page.locator('#instant-panel tbody tr').first().locator('td').nth(2);
+    assert.equal(await cell.getAttribute('title'), exact(first.runs[1].bytes));
+  },
+
+  async 'a view without content has its title and a sentence'(page) {
+    for (const [view, title] of [['stacks', 'Stacks'], ['oom', 'Out of memory']]) {
+      await show(page, `view=${view}`);
+      await page.getByRole('heading', { name: title }).waitFor();
+      await page.locator('main .notice').waitFor();
+    }
   },
 
   async 'ranks have the numbers of the command, and a click opens one'(page) {

@@ -42,6 +42,10 @@ describe('stacked lifetimes', () => {
     expect(stackedLayout(tileOf(blocks), 2).height).toBe(8);
   });
 
+  test('a block that was freed at the time of its allocation does not stay', () => {
+    expect(stackedLayout(tileOf([[0, 10, 0, 100], [64, 7, 20, 20], [128, 3, 40, 60]]), 100).height).toBe(13);
+  });
+
   test('the upper edge is the sum of what is live', () => {
     const { edge } = stackedLayout(tileOf([[0, 10, 0, 50], [0, 5, 10, 100]]), 100);
     const at = (time: number) => edge.filter((step) => step.time <= time).at(-1)?.y;

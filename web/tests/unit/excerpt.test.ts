@@ -51,9 +51,10 @@ test('a range is answered by the finest timeline that covers it', () => {
 });
 
 test('a part of a timeline has a moment on each side', () => {
-  const plot = { from_ns: 0, to_ns: 50, times_ns: [0, 10, 20, 30, 40, 50], bytes: [[0, 1, 2, 3, 4, 5]] } as unknown as Plot;
+  const plot = { from_ns: 0, to_ns: 50, times_ns: [0, 10, 20, 30, 40, 50], peak_bytes: 5, bands: [{ name: 'input', peak_bytes: 5 }], bytes: [[0, 1, 2, 3, 4, 5]] } as unknown as Plot;
   const part = cutPlot(plot, [['from', '15ns'], ['to', '35ns']]);
   expect(part).toMatchObject({ from_ns: 15, to_ns: 35, times_ns: [10, 20, 30, 40], bytes: [[1, 2, 3, 4]] });
+  expect(part).toMatchObject({ peak_bytes: 3, bands: [{ name: 'input', peak_bytes: 3 }] }); // not those of the whole run
   expect(cutPlot(plot, [])).toEqual(plot);
 });
 

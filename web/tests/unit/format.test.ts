@@ -5,9 +5,14 @@
 import { sizeTest } from '../../src/format/size-search';
 import { describe, expect, test } from 'vitest';
 import { formatBytes, formatChange, formatCount, formatExact, formatPercentChange } from '../../src/format/bytes';
+import { withoutFolders } from '../../src/format/commands';
 import { toCsv } from '../../src/format/csv';
 import { byteMarks } from '../../src/format/marks';
 import { formatDate, formatDuration, formatMoment, parseTime, parseTimeOption, timeOption } from '../../src/format/time';
+
+test('a short command has no folders', () => {
+  expect(withoutFolders('7 /usr/bin/python3 -c x = a / b /home/me/train.py')).toBe('7 python3 -c x = a / b train.py');
+});
 
 describe('bytes are printed as by the command line', () => {
   test.each([

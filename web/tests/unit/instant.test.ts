@@ -44,6 +44,7 @@ describe('modules', () => {
   });
 
   test('open while they fit on a screen', () => {
+    expect([...openAtFirst(roots, 1)]).toEqual(['net']);
     expect([...openAtFirst(roots, 4)]).toEqual(['net']);
     expect([...openAtFirst(roots, 100)]).toEqual(['net', 'net.a']);
     expect(visibleRows(roots, new Set(['net'])).map((r) => [r.node.name, r.level])).toEqual([

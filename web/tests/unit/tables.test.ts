@@ -3,11 +3,12 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 import { expect, test } from 'vitest';
-import type { Health, OomChange, OomVerdict } from '../../src/api/types';
+import type { Health, Leaks, OomChange, OomVerdict } from '../../src/api/types';
 import { bytesColumn, textColumn } from '../../src/dom/columns';
 import { asSentence } from '../../src/dom/notice';
 import { searchRows, sortRows } from '../../src/dom/sort';
 import { healthSentences } from '../../src/views/health';
+import { methodSentences, neverFreedCaption, nothingGrows, rangeSentence } from '../../src/views/leak-words';
 import { changeText, requestSentence } from '../../src/views/oom-words';
 
 interface Row {
@@ -66,7 +67,7 @@ test('a verdict has the words of the command', () => {
     'The kernel killed process 4000 to keep the memory limit of its control group, 1.00 GiB. Its last allocation was of ' +
       '240.0 MiB on cuda:0 (torch), in GPT > layers.1 (Block), forward: probably activation or temporary.',
   );
-  expect(changeText({ change: 'leak', bytes: 1, enough: true, module: 'Net' })).toBe('stop the leak: Net grows from step to step');
+  expect(changeText({ change: 'leak', bytes: 1, enough: true, module: 'Net' })).toBe('stop the leak: Net keeps growing');
   expect(changeText({ change: 'bfloat16', bytes: 1, enough: true, of: 'parameters' })).toBe('parameters in bf16 instead of fp32');
   const change = { change: 'smaller_batch', bytes: 1, enough: true, fraction: 0.17543859649122806, of_bytes: 358612992 };
   expect(changeText(change)).toBe('a batch smaller by 17.5 %: 342.0 MiB grow with it');
@@ -76,4 +77,21 @@ test('a verdict has the words of the command', () => {
 test('messages of the command become sentences', () => {
   expect(asSentence('no allocation was refused')).toBe('No allocation was refused.');
   expect(asSentence('a.mled: the block at byte 391 is damaged')).toBe('a.mled: the block at byte 391 is damaged.');
+});
+
+const unchanged = { by_slices_of: 'step', steps: 10, warm_up: 2, measured: 8, first_step: 2, last_step: 9, from_bytes: 1024, to_bytes: 1024, bytes_per_step: 0, other_processes: 0, by: [], leaks: [] } as unknown as Leaks;
+
+test('memory that rose once does not look like growth in every step', () => {
+  const risen = { ...unchanged, by_slices_of: 'time', slices: 20, to_bytes: 2048, bytes_per_step: 128 };
+
+  expect(rangeSentence(unchanged)).toBe('8 steps, 2 to 9; 2 before are warm-up. Live 1.0 KiB before them, 1.0 KiB after: no change a step.');
+  expect(nothingGrows(unchanged)).toBe('Nothing grows from step to step.');
+  expect(rangeSentence(risen)).toContain('+1.0 KiB in all.');
+  expect(nothingGrows(risen)).toBe('Nothing grows from slice to slice: live memory rose by 1.0 KiB, but it did not keep rising.');
+  expect(methodSentences(risen)[0]).toContain('20 slices of equal time');
+});
+
+test('too few steps are named as such', () => {
+  expect(rangeSentence({ ...unchanged, steps: 2, measured: 0 })).toBe('There is nothing to compare: 2 steps were recorded and all are warm-up.');
+  expect(neverFreedCaption({ bytes: 2048, blocks: 1, groups: 1, largest: [{} as never] })).toBe('Never freed: 2.0 KiB in 1 block');
 });
