@@ -10,6 +10,7 @@
 #include <signal.h>
 #include <spawn.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -18,7 +19,6 @@
 #include "nanoseconds.h"
 
 #define OURSELVES "/proc/self/exe"
-#define ARGUMENTS_MAX 64
 #define READ_BYTES 65536
 
 enum { OUTPUT, ERRORS, STREAMS };
@@ -57,19 +57,34 @@ static int spawn_unblocked(struct child *c, const posix_spawn_file_actions_t *ac
     return r;
 }
 
+/* The name of the command and its arguments, of which a job may have a thousand; NULL: no memory.
+ * The caller frees the array. */
+static char **with_name(const char *const *argv)
+{
+    size_t count = 0;
+    char **ret;
+
+    while (argv[count])
+        count++;
+    ret = calloc(count + 2, sizeof(*ret));
+    if (!ret)
+        return NULL;
+    ret[0] = (char *)"memledger";
+    for (size_t i = 0; i < count; i++)
+        ret[i + 1] = (char *)argv[i];
+    return ret;
+}
+
 static int spawn(struct child *c, const char *const *argv, int to[STREAMS])
 {
     posix_spawn_file_actions_t actions;
-    char *arguments[ARGUMENTS_MAX + 2] = {(char *)"memledger"};
+    char **arguments = with_name(argv);
     int r;
 
-    for (size_t i = 0; argv[i]; i++) {
-        if (i == ARGUMENTS_MAX)
-            return -E2BIG;
-        arguments[i + 1] = (char *)argv[i];
-    }
-    if (posix_spawn_file_actions_init(&actions))
+    if (!arguments || posix_spawn_file_actions_init(&actions)) {
+        free(arguments);
         return -ENOMEM;
+    }
     r = posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
     if (!r)
         r = posix_spawn_file_actions_adddup2(&actions, to[OUTPUT], STDOUT_FILENO);
@@ -78,6 +93,7 @@ static int spawn(struct child *c, const char *const *argv, int to[STREAMS])
     if (!r)
         r = spawn_unblocked(c, &actions, arguments);
     posix_spawn_file_actions_destroy(&actions);
+    free(arguments);
     return -r;
 }
 

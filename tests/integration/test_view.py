@@ -118,6 +118,14 @@ def test_numbers_are_the_commands():
         equal(found, command_numbers("oom", "--json", OOM), "numbers of oom")
 
 
+def test_a_job_of_many_files():
+    os.makedirs("job", exist_ok=True)
+    files = [shutil.copy(GPT, os.path.join("job", f"rank-{i:03}.mled")) for i in range(100)]
+    with Viewer(*files) as viewer:
+        found, _ = viewer.numbers("/api/ranks?" + "&".join(f"file={i}" for i in range(len(files))))
+        equal(found, command_numbers("ranks", "--json", *files), "numbers of ranks")
+
+
 def test_errors_say_why():
     with Viewer(GPT) as viewer:
         for path, status, words in (

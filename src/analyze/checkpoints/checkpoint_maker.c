@@ -25,8 +25,9 @@
 /* Of the trace's bytes, all sections together; and what pyramids need of that. */
 #define SHARE 0.047
 #define PYRAMID_SHARE 0.012
-#define LANDMARK_BYTES 2 /* of one that is not written yet */
-#define STEP_BYTES 4     /* the same */
+#define HEAP_PYRAMID_SHARE 0.004 /* events of malloc are larger, and have few bands */
+#define LANDMARK_BYTES 2         /* of one that is not written yet */
+#define STEP_BYTES 4             /* the same */
 
 /* Differences may add up to this before a checkpoint has all blocks again: reading them takes less
  * than a millisecond. */
@@ -169,8 +170,9 @@ static double bytes_of_others(const struct maker *m)
 static double room_of(const struct maker *m)
 {
     double share = m->opts->share > 0 ? m->opts->share : SHARE;
+    double pyramid = m->classes.known ? PYRAMID_SHARE : HEAP_PYRAMID_SHARE;
 
-    return (share - PYRAMID_SHARE) * bytes_read(m) - bytes_of_others(m);
+    return (share - pyramid) * bytes_read(m) - bytes_of_others(m);
 }
 
 /* Outlines of tables with many blocks have the larger part of the bytes: most questions need no
