@@ -143,18 +143,18 @@ def in_pandas(folder, traces):
 
 def compare_pandas(folder, traces, counts):
     """Prints each, and what the last two imply for all ranks: these rarely fit into memory."""
-    line = "  pandas, %d ranks%s: %.1f s, CPU %.1f s, %d MB, %d rows, JSON of %d MB"
-    names = ("seconds", "cpu_s", "peak_kib", "rows", "json_bytes")
+    line = "  pandas, %d ranks: %s, CPU %.1f s, %d MB, %d rows, JSON of %d MB"
+    names = ("cpu_s", "peak_kib", "rows", "json_bytes")
     all_found = []
     for count in counts:
         found = in_pandas(folder, traces[:count])
         all_found.append([found[name] for name in names])
-        seconds, cpu, peak, rows, size = all_found[-1]
-        print(line % (count, "", seconds, cpu, peak // 1024, rows, size // 1_000_000), flush=True)
+        cpu, peak, rows, size = all_found[-1]
+        print(line % (count, "%.1f s" % found["seconds"], cpu, peak // 1024, rows, size // 1_000_000), flush=True)
     if len(counts) > 1:
         more = (len(traces) - counts[-1]) / (counts[-1] - counts[-2])
-        seconds, cpu, peak, rows, size = [last + more * (last - before) for before, last in zip(*all_found[-2:])]
-        print(line % (len(traces), " (extrapolated)", seconds, cpu, peak // 1024, rows, size // 1_000_000), flush=True)
+        cpu, peak, rows, size = [last + more * (last - before) for before, last in zip(*all_found[-2:])]
+        print(line % (len(traces), "extrapolated", cpu, peak // 1024, rows, size // 1_000_000), flush=True)
 
 
 def compare(answers, reference):
