@@ -14,11 +14,16 @@ import time
 import memledger.ranks
 
 
+WORKERS = 2
+
+
 def spark_session():
+    """An executor on each worker, with its share of the cores: each further executor is a Java machine of its own, which
+    compiles the same code again."""
     from pyspark.sql import SparkSession
     settings = {
         "spark.cores.max": os.environ["SPARK_CORES"],
-        "spark.executor.cores": "1",
+        "spark.executor.cores": str(max(1, int(os.environ["SPARK_CORES"]) // WORKERS)),
         "spark.executor.memory": "768m",
         "spark.driver.host": "127.0.0.1",
         "spark.driver.bindAddress": "127.0.0.1",

@@ -6,7 +6,8 @@ Records RANKS programs, asks every question of memledger.ranks with DuckDB and w
 executor cores, kills a worker in the middle, and compares all answers row by row. Beside it the
 allocations of a few ranks in pandas. The exit status is 1 if rows differ.
 
-Each asking process has the wall time and CPU time of itself and, for Spark, of the cluster."""
+Each asking process has the wall time and CPU time of itself and, for Spark, of the cluster. A line tells how much
+of the machine other programs used meanwhile: wall times say something only if that is little."""
 import argparse
 import json
 import os
@@ -51,6 +52,14 @@ def cpu_of_group(pid):
         if words and int(words[3]) == pid:
             total += sum(map(int, words[11:15]))
     return total / os.sysconf("SC_CLK_TCK")
+
+
+def machine_cpu():
+    """Seconds of CPU that all programs have had, and seconds that the host of a virtual machine took."""
+    with open("/proc/stat", encoding="utf-8") as f:
+        user, nice, system, _, _, interrupts, soft, steal = map(int, f.readline().split()[1:9])
+    tick = os.sysconf("SC_CLK_TCK")
+    return (user + nice + system + interrupts + soft) / tick, steal / tick
 
 
 def ask(engine, out, traces, hidden=None, **more):
@@ -100,6 +109,7 @@ def on_spark(folder, traces, cores, kill_in=None):
     scratch = tempfile.mkdtemp(prefix="cluster-", dir=folder)
     with Cluster(PYTHON, scratch, workers=2, cores_each=2) as cluster:
         idle = sum(cpu_of_group(worker.pid) for worker in cluster.workers)
+        busy, stolen = machine_cpu()
         start = time.monotonic()
         process = ask("spark", out, traces, hidden, SPARK_MASTER=cluster.address, SPARK_CORES=str(cores),
                       SPARK_TASKS_FILE=tasks)
@@ -112,6 +122,8 @@ def on_spark(folder, traces, cores, kill_in=None):
         found = timed(process, start)
         found["cluster_cpu_s"] = sum(cpu_of_group(worker.pid) for worker in cluster.workers) - idle
         found["killed"] = killed
+        found["others_cpu_s"] = machine_cpu()[0] - busy - found["cluster_cpu_s"] - found["cpu_s"]
+        found["stolen_s"] = machine_cpu()[1] - stolen
     return out, found
 
 
@@ -127,6 +139,22 @@ def in_pandas(folder, traces):
     for file in files:
         os.remove(file)
     return found
+
+
+def compare_pandas(folder, traces, counts):
+    """Prints each, and what the last two imply for all ranks: these rarely fit into memory."""
+    line = "  pandas, %d ranks: %s, CPU %.1f s, %d MB, %d rows, JSON of %d MB"
+    names = ("cpu_s", "peak_kib", "rows", "json_bytes")
+    all_found = []
+    for count in counts:
+        found = in_pandas(folder, traces[:count])
+        all_found.append([found[name] for name in names])
+        cpu, peak, rows, size = all_found[-1]
+        print(line % (count, "%.1f s" % found["seconds"], cpu, peak // 1024, rows, size // 1_000_000), flush=True)
+    if len(counts) > 1:
+        more = (len(traces) - counts[-1]) / (counts[-1] - counts[-2])
+        cpu, peak, rows, size = [last + more * (last - before) for before, last in zip(*all_found[-2:])]
+        print(line % (len(traces), "extrapolated", cpu, peak // 1024, rows, size // 1_000_000), flush=True)
 
 
 def compare(answers, reference):
@@ -148,7 +176,7 @@ def main():
     parser.add_argument("--ranks", type=int, default=64)
     parser.add_argument("--events", type=int, default=1_000_000, help="of each rank")
     parser.add_argument("--cores", type=int, action="append", help="of Spark's executors, each in turn (1, 2, 4)")
-    parser.add_argument("--pandas-ranks", type=int, action="append", help="so many ranks in pandas (1, 2, 4)")
+    parser.add_argument("--pandas-ranks", type=int, action="append", help="so many ranks in pandas (1, 4, 8)")
     parser.add_argument("--traces", help="a folder with the traces of an earlier run, or for this one")
     parser.add_argument("--part", choices=("duckdb", "spark", "killed", "pandas"), action="append")
     parser.add_argument("--kill-in", default="allocated", help="the question that a worker is killed in")
@@ -178,15 +206,12 @@ def main():
             name = f"Spark, {cores} cores" + (f", a worker killed in {kill_in}" if kill_in else "")
             show(name, found, found["cpu_s"] + found["cluster_cpu_s"])
             wrong, rows = compare(out, reference)
-            print("    %d rows, %s; the driver %s the traces" % (
+            print("    %d rows, %s; the driver %s the traces; meanwhile other programs had %.0f s of CPU, the host %.0f s" % (
                 rows, f"{wrong} DIFFER" if wrong else "all equal to DuckDB's",
-                "sees" if found["sees_traces"] else "cannot see"), flush=True)
+                "sees" if found["sees_traces"] else "cannot see", found["others_cpu_s"], found["stolen_s"]), flush=True)
             differ += wrong
-        for count in (args.pandas_ranks or (1, 2, 4)) if "pandas" in parts else ():
-            found = in_pandas(folder, traces[:count])
-            print("  pandas, %d ranks: %.1f s, CPU %.1f s, %d MB, %d rows, JSON of %d MB" % (
-                count, found["seconds"], found["cpu_s"], found["peak_kib"] // 1024, found["rows"],
-                found["json_bytes"] // 1_000_000), flush=True)
+        if "pandas" in parts:
+            compare_pandas(folder, traces, args.pandas_ranks or (1, 4, 8))
     return 1 if differ else 0
 
 
