@@ -25,21 +25,21 @@ def parse_arguments():
     parser.add_argument("new", type=pathlib.Path)
     parser.add_argument("--times", type=int, default=15, help="runs of each build (15)")
     parser.add_argument("--events", type=int, default=10_000_000)
+    parser.add_argument("--only", default="", metavar="TEXT", help="rows that contain this text")
     return parser.parse_args()
 
 
 class Build:
-    def __init__(self, folder, scratch):
+    def __init__(self, folder, trace):
         self.folder = folder.resolve()
-        self.trace = os.path.join(scratch, folder.name + ".mled")
+        self.trace = trace
         self.memledger = str(self.folder / "src/cli/memledger")
 
     def program(self, name):
         return str(self.folder / "tests/bench" / name)
 
-    def record(self, *argv, heap=False):
-        return run([self.memledger, "run", "-q", "-f", "-o", self.trace,
-                    *(["--heap"] if heap else []), "--", *argv])
+    def record(self, *argv, options=()):
+        return run([self.memledger, "run", "-q", "-f", "-o", self.trace, *options, "--", *argv])
 
 
 def per_event(done, ns):
@@ -53,7 +53,19 @@ def rows(events):
                                   "--events", events // threads)
 
     def heap(b):
-        return b.record(b.program("bench_malloc"), "--events", events // 2, heap=True)
+        return b.record(b.program("bench_malloc"), "--events", events // 2, options=["--heap"])
+
+    def stacks(callers, varies):
+        return lambda b: b.record(b.program("bench_malloc"), "--events", events // 2, "--depth",
+                                  callers, "--varies", varies,
+                                  options=["--heap", "--stacks", "native", "--sample-hz", "0"])
+
+    def samples(b):
+        return b.record(b.program("bench_malloc"), "--events", events // 2,
+                        options=["--heap=sample", "--stacks", "native"])
+
+    def program_cpu(done):
+        return per_event(done, done.out["self_cpu_ns"])
 
     def thread_cpu(done):
         return per_event(done, done.out["thread_cpu_ns"] * done.out["threads"])
@@ -75,10 +87,17 @@ def rows(events):
         ("API event, 4 threads: collector CPU", "ns", api(4), collector),
         ("malloc and free: whole run", "ms", heap, wall_ms),
         ("malloc and free: collector CPU", "ns", heap, collector),
+        ("with stacks, 3 callers, one path: program CPU", "ns", stacks(3, 0), program_cpu),
+        ("with stacks, 3 callers, one path: collector CPU", "ns", stacks(3, 0), collector),
+        ("with stacks, 3 callers, eight paths: program CPU", "ns", stacks(3, 1), program_cpu),
+        ("with stacks, 3 callers, eight paths: collector CPU", "ns", stacks(3, 1), collector),
+        ("with stacks, 40 callers, one path: program CPU", "ns", stacks(40, 0), program_cpu),
+        ("with stacks, 40 callers, one path: collector CPU", "ns", stacks(40, 0), collector),
+        ("malloc and free, samples: program CPU", "ns", samples, program_cpu),
         ("summary of that trace", "ms", report("summary"), wall_ms),
         ("table of that trace", "ms", report("table", "--by", "scope"), wall_ms),
         ("run true", "ms", lambda b: b.record(true), wall_ms),
-        ("run --heap true", "ms", lambda b: b.record(true, heap=True), wall_ms),
+        ("run --heap true", "ms", lambda b: b.record(true, options=["--heap"]), wall_ms),
     ]
 
 
@@ -98,9 +117,12 @@ def quartiles(values):
 def main():
     arguments = parse_arguments()
     with tempfile.TemporaryDirectory() as scratch:
-        old, new = (Build(folder, scratch) for folder in (arguments.old, arguments.new))
+        old, new = (Build(folder, os.path.join(scratch, name + ".mled"))
+                    for name, folder in (("old", arguments.old), ("new", arguments.new)))
         lines, known = [], {}
         for name, unit, what, value in rows(arguments.events):
+            if arguments.only not in name:
+                continue
             key = name.split(":")[0]
             if key not in known:
                 known[key] = measure(old, new, arguments.times, what)

@@ -22,6 +22,8 @@ struct fixture {
     struct ml_event_packer packer;
     uint8_t *raw, *out, *back;
     uint64_t random;
+    bool may_search;
+    uint32_t batch;
 };
 
 static int setup(void **state)
@@ -76,7 +78,7 @@ static size_t pack(struct fixture *f, uint32_t events, uint32_t sizes, size_t *r
         ml_encoder_add(f->encoder, &ev);
     }
     raw_bytes = ml_encoder_finish(f->encoder, f->raw, &header);
-    n = ml_event_packer_pack(&f->packer, 1, f->raw, raw_bytes, f->out);
+    n = ml_event_packer_pack(&f->packer, f->may_search, f->raw, raw_bytes, f->out);
     assert_true(n > 0 && n <= ml_event_packer_room(raw_bytes));
     assert_int_equal(ZSTD_decompress(f->back, ML_EVENTS_RAW_MAX, f->out, n), raw_bytes);
     assert_memory_equal(f->back, f->raw, raw_bytes);
@@ -113,12 +115,53 @@ static void repeating_planes_are_not_larger(void **state)
     assert_true(n <= whole + 200);
 }
 
+static bool searches(const struct fixture *f)
+{
+    return memchr(f->packer.ways, ML_PACK_SEARCHES, sizeof(f->packer.ways));
+}
+
+/* Four sizes at a time that have been there before: too short for the matches of level 1. */
+static uint32_t batched(struct fixture *f, uint32_t i)
+{
+    if (i % 4 == 0)
+        f->batch = any(f) % 256;
+    return 1 + ((f->batch * 4 + i % 4) * UINT32_C(2654435761) >> 16) % 250;
+}
+
+/* Only where it saves bytes, and only if there is time. */
+static void some_planes_are_searched(void **state)
+{
+    struct fixture *f = *state;
+    size_t least[2];
+
+    for (int may = 0; may < 2; may++) {
+        struct ml_block_header header = {0};
+        size_t raw_bytes;
+
+        f->random = 1;
+        f->packer.blocks = 0;
+        for (uint32_t i = 0; i < ML_BLOCK_MAX_EVENTS; i++)
+            ml_encoder_add(f->encoder, &(struct ml_event){.kind = ML_ALLOC,
+                                                          .addr = 4096 * (uint64_t)i,
+                                                          .size = batched(f, i),
+                                                          .stack = 1});
+        raw_bytes = ml_encoder_finish(f->encoder, f->raw, &header);
+        least[may] = ml_event_packer_pack(&f->packer, may, f->raw, raw_bytes, f->out);
+        assert_int_equal(searches(f), may);
+        assert_int_equal(ZSTD_decompress(f->back, ML_EVENTS_RAW_MAX, f->out, least[may]),
+                         raw_bytes);
+        assert_memory_equal(f->back, f->raw, raw_bytes);
+    }
+    assert_true(least[1] < least[0]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(blocks_come_back, setup, teardown),
         cmocka_unit_test_setup_teardown(random_planes_are_smaller, setup, teardown),
         cmocka_unit_test_setup_teardown(repeating_planes_are_not_larger, setup, teardown),
+        cmocka_unit_test_setup_teardown(some_planes_are_searched, setup, teardown),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -3,8 +3,9 @@
  * A block is a sequence of byte planes (encode.h). Some repeat themselves, and zstd's matches
  * describe them best. Others look random, such as which of many blocks is freed: there short
  * matches cost more than the bytes that they replace, and Huffman codes of the plane's own bytes
- * are smaller and quicker. The packer tries both on some blocks, remembers for each plane which was
- * smaller, and writes a block as several zstd frames, which readers unpack like one.
+ * are smaller and quicker. Where there is time, some planes are worth a longer search for matches.
+ * The packer tries these ways on some blocks, remembers for each plane which was best, and writes a
+ * block as several zstd frames, which readers unpack like one.
  *
  * Not thread-safe.
  *
@@ -22,11 +23,17 @@
 
 struct ZSTD_CCtx_s;
 
+enum ml_packer_way {
+    ML_PACK_MATCHES,
+    ML_PACK_CODES,    /* no matches */
+    ML_PACK_SEARCHES, /* matches, longer */
+    ML_PACKER_WAYS,
+};
+
 struct ml_event_packer {
-    struct ZSTD_CCtx_s *matching;
-    struct ZSTD_CCtx_s *coding; /* without matches */
-    uint32_t blocks;            /* packed so far, without small ones */
-    bool prefers_coding[ML_PACKER_PLANES]; /* by plane */
+    struct ZSTD_CCtx_s *zstd[ML_PACKER_WAYS];
+    uint32_t blocks;                /* packed so far, without small ones */
+    uint8_t ways[ML_PACKER_PLANES]; /* enum ml_packer_way, by plane */
 };
 
 /* @return 0 or -ENOMEM. Precondition: all zero. To be released, after a failure too. */
@@ -37,10 +44,10 @@ void ml_event_packer_release(struct ml_event_packer *p);
 size_t ml_event_packer_room(size_t raw_bytes);
 
 /* Compresses what ml_encoder_write has written.
- * @level   zstd's
- * @out     has that room
- * @return  the number of bytes; 0: zstd failed */
-size_t ml_event_packer_pack(struct ml_event_packer *p, int level, const uint8_t *raw,
+ * @may_search  there is time for longer searches, where they pay
+ * @out         has that room
+ * @return      the number of bytes; 0: zstd failed */
+size_t ml_event_packer_pack(struct ml_event_packer *p, bool may_search, const uint8_t *raw,
                             size_t raw_bytes, uint8_t *out);
 
 #endif

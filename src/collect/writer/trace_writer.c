@@ -18,15 +18,10 @@
 #include "io.h"
 #include "trace_file.h"
 
-/* On random malloc traffic level 1 takes 15 ns an event and level 3 30 ns for
- * 1 % fewer bytes. */
-#define ZSTD_LEVEL 1
 /* Definitions are few. */
 #define ZSTD_LEVEL_DEFS 3
-/* On mallocs of real programs 7 % fewer bytes for 40 ns more an event, which is affordable when
- * events are this far apart: it is an eighth of the second core's time or less. Programs that only
- * call malloc, for which level 6 saves nothing, are faster. */
-#define ZSTD_LEVEL_SLOW 6
+/* On mallocs of real programs longer searches save 7 % of the bytes for 30 ns more an event, which
+ * is affordable when events are this far apart. */
 #define SLOW_EVENT_NS 300
 /* Nanoseconds of mallocs would be a fifth of the file. */
 #define SAVED_TIME_SHIFT 12
@@ -257,11 +252,9 @@ static int make_room(struct ml_trace_writer *w, uint64_t bytes)
     return r > 0 ? take_successor(w) : r;
 }
 
-static int level_for(const struct ml_trace_writer *w, const struct ml_block_header *h)
+static bool has_time(const struct ml_trace_writer *w, const struct ml_block_header *h)
 {
-    return w->saves_bytes && h->last_ns - h->first_ns >= h->events * (uint64_t)SLOW_EVENT_NS
-               ? ZSTD_LEVEL_SLOW
-               : ZSTD_LEVEL;
+    return w->saves_bytes && h->last_ns - h->first_ns >= h->events * (uint64_t)SLOW_EVENT_NS;
 }
 
 /* @return false if the file does not tell what the key needs */
@@ -303,7 +296,7 @@ static size_t pack(struct ml_trace_writer *w, const struct ml_block_header *h, c
     size_t n;
 
     if (h->type == ML_BLOCK_EVENTS)
-        return ml_event_packer_pack(&w->packer, level_for(w, h), raw, raw_bytes, out);
+        return ml_event_packer_pack(&w->packer, has_time(w, h), raw, raw_bytes, out);
     n = ZSTD_compressCCtx(w->zstd, out, ZSTD_compressBound(raw_bytes), raw, raw_bytes,
                           ZSTD_LEVEL_DEFS);
     return ZSTD_isError(n) ? 0 : n;
