@@ -185,7 +185,11 @@ export class InstantView {
   private async differenceOf(state: State, choose: (keys: string[]) => void): Promise<HTMLElement> {
     const { at, base, search } = state;
 
-    if (await excerptOfPage()) return tablesPanel(await askTable(state, base, groupsAll), await askTable(state, at, groupsAll), search, choose);
+    if (await excerptOfPage()) {
+      const tables = (keys: string[]) => Promise.all([askTable({ ...state, keys }, base, groupsAll), askTable({ ...state, keys }, at, groupsAll)]);
+      const [before, after] = await tables(state.keys).catch(() => tables(this.store.state.keys));
+      return tablesPanel(before, after, search, choose);
+    }
     const [compared, before] = await Promise.all([askDifference(state), askTable({ ...state, keys: ['category'] }, base, groupsShown)]);
     return differencePanel(compared, before.data, search, choose);
   }

@@ -3,8 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 import { ask } from '../api/client';
-import { fileQuery } from '../api/filters';
-import type { Group, Leak, Leaks } from '../api/types';
+import { fileQuery, unfiltered } from '../api/filters';
+import type { Group, Leak, Leaks, Summary } from '../api/types';
 import { bytesColumn, changeColumn, countColumn, textColumn, type Column } from '../dom/columns';
 import { h } from '../dom/element';
 import { nothing, remarks } from '../dom/notice';
@@ -60,11 +60,14 @@ function afterSteps({ after_steps: after }: Leaks, search: string): HTMLElement[
 
 export async function leaksView(store: Store): Promise<HTMLElement> {
   const { state } = store;
-  const answer = await ask<Leaks>('leaks', fileQuery('leaks', state));
+  const [answer, summary] = await Promise.all([
+    ask<Leaks>('leaks', fileQuery('leaks', state)), ask<Summary>('summary', fileQuery('summary', unfiltered(state))),
+  ]);
   const { data } = answer;
   const frame = { verb: 'leaks', title: 'Leaks', answer, state };
   const head = [remarks(methodSentences(data)), h('p', { class: 'heading' }, rangeSentence(data))];
 
+  if (summary.data.allocations === 0) return framed(frame, nothing('No allocation was recorded: whether anything grows cannot be known.'));
   if (data.measured === 0) return framed(frame, ...head);
   if (data.leaks.length === 0)
     return framed(frame, ...head, nothing(nothingGrows(data)), ...afterSteps(data, state.search), ...neverFreed(data, state.search));
