@@ -41,8 +41,10 @@ static void say_request(struct prose *p)
     const struct ml_oom *o = p->o;
 
     if (o->refusal.killed)
-        say(p, "The kernel killed process %u to keep the memory limit of its control group, %s. Its last "
-               "allocation was of %s on %s (%s)",
+        say(p,
+            "The kernel killed process %u to keep the memory limit of its control group, %s. Its "
+            "last "
+            "allocation was of %s on %s (%s)",
             o->pid, SIZE(o->group_limit.bytes), SIZE(o->refusal.bytes), o->device, o->space);
     else if (o->pid)
         say(p, "Process %u asked for %s on %s (%s)", o->pid, SIZE(o->refusal.bytes), o->device,
