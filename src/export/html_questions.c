@@ -224,10 +224,12 @@ static int ask_steps(struct maker *m)
     return r;
 }
 
-/* Other views of the peak and the end: largest groups of blocks, call sites, one category each. */
+/* Other views of the peak and the end: largest groups of blocks, call sites, one category each. The
+ * page groups a trace without modules by function and file. */
 static int ask_other_tables(struct maker *m)
 {
-    static const char *const keys[] = {"category", "module", "label,category", "line,category"};
+    static const char *const keys[] = {"category", "module", "label,category", "line,category",
+                                       "function,file"};
     static const char *const instants[] = {"peak", "end"};
     int r = 0;
 

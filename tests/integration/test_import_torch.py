@@ -163,6 +163,8 @@ def test_refusals_of_memory():
           "the second refusal is for want of a hole, not of memory", hole)
     free = [e for e in events(trace, "--kind", "sample")]
     equal(len(free), 2, "samples of what was free")
+    curves = report("plot", trace, "--width=300")["reserved"]
+    equal([(c["device"], c["peak_bytes"]) for c in curves], [("cuda:0", 1420 * MIB)], "the curve of segments")
 
 
 def said_bytes(message, pattern):

@@ -11,6 +11,7 @@
 #include "samples.h"
 #include "stack_owner.h"
 #include "timeline_build.h"
+#include "unknowns.h"
 
 #define OWNER_ROOM 128
 
@@ -47,6 +48,14 @@ static bool has_pool(const struct ml_trace *trace, uint32_t device)
     return false;
 }
 
+/* A snapshot of PyTorch contains nothing but the segments of its allocator. */
+static bool is_snapshot(const struct ml_trace *trace)
+{
+    const char *format = ml_trace_setting(trace, ML_SETTING_IMPORT_FORMAT);
+
+    return format && strcmp(format, "torch-snapshot") == 0;
+}
+
 /* A pool reports its segments itself, or asks the driver for them, as PyTorch's does; other
  * libraries ask the driver, too. The free of a segment that was not taken changes nothing. */
 static bool is_reserved(const struct ml_trace *trace, const struct ml_event *event)
@@ -58,7 +67,9 @@ static bool is_reserved(const struct ml_trace *trace, const struct ml_event *eve
         return true;
     if (event->kind != ML_ALLOC && event->kind != ML_ALLOC_EX)
         return true;
-    return !has_pool(trace, space->device) &&
+    if (has_pool(trace, space->device))
+        return false;
+    return is_snapshot(trace) ||
            strcmp(ml_stack_owner(trace, event->stack, owner, OWNER_ROOM), "PyTorch") == 0;
 }
 

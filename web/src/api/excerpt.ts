@@ -119,7 +119,7 @@ export function cutPlot(plot: Plot, query: Query): Plot {
 
   return {
     ...plot,
-    ...peaksOf(plot, first, end),
+    ...peaksOf(plot, first - (first % 2), end + (end % 2)), // a column has its lowest and its highest moment
     from_ns: Math.max(from, plot.from_ns),
     to_ns: Math.min(to, plot.to_ns),
     times_ns: plot.times_ns.slice(first, last),

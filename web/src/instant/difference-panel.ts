@@ -18,8 +18,8 @@ export function noDifference(): HTMLElement {
 }
 
 /* "+51.8 MiB compared with 6.5 MiB live in 78 blocks at 1 min 48 s (end)" */
-function heading(change: number, before: Table): HTMLElement {
-  const line = instantHeading(before);
+function heading(change: number, before: Table, base = ''): HTMLElement {
+  const line = instantHeading(before, base);
 
   line.prepend(h('strong', { title: formatExact(change) }, change === 0 ? 'no change in total' : formatChange(change)), ' compared with ');
   return line;
@@ -46,14 +46,14 @@ function restSentence({ view: { rest } }: ComparedInstants): HTMLElement | null 
   return h('p', { class: 'more' }, `${formatCount(rest.entries)} more groups: ${formatBytes(before ?? 0)} before, ${formatBytes(after ?? 0)} after`);
 }
 
-/* @before  for the heading: the earlier-named moment */
-export function differencePanel(answer: Answer<ComparedInstants>, before: Table, search: string, chosen: (keys: string[]) => void): HTMLElement {
+/* @before  for the heading: the earlier-named moment, and @base  its name */
+export function differencePanel(answer: Answer<ComparedInstants>, before: Table, base: string, search: string, chosen: (keys: string[]) => void): HTMLElement {
   const { instants, view } = answer.data;
   const keys = view.by ?? [];
   const table = changesTable(comparedChanges(answer.data), keys, search);
   const change = (instants[1]?.bytes ?? 0) - (instants[0]?.bytes ?? 0);
 
-  return panel([answer], { csv: () => table.csv() }, heading(change, before), keyChooser(keys, chosen), table.element, restSentence(answer.data));
+  return panel([answer], { csv: () => table.csv() }, heading(change, before, base), keyChooser(keys, chosen), table.element, restSentence(answer.data));
 }
 
 /* For an exported page. */

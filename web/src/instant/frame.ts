@@ -9,9 +9,11 @@ import { h } from '../dom/element';
 import { formatBytes, formatCount, formatExact } from '../format/bytes';
 import { formatDuration } from '../format/time';
 
-/* A time is written as such already; "peak", "step:3" and others are named. */
-function instantName(instant: string): string {
-  return instant === 'time' ? '' : ` (${instant})`;
+/* A time is written as such already; "peak", "step 3" and others are named.
+ * @at  as for --at; the answer has only its kind */
+export function instantName(instant: string, at: string): string {
+  if (instant === 'time') return '';
+  return ` (${at.startsWith(`${instant}:`) ? at.replace(/:/g, ' ') : instant})`;
 }
 
 /* An imported trace may have only the order of its events. */
@@ -20,14 +22,14 @@ export function hasTimes(health: Health): boolean {
 }
 
 /* "58.3 MiB live in 246 blocks at 1 min 36 s (peak)" */
-export function instantHeading(data: Instant): HTMLElement {
+export function instantHeading(data: Instant, at = ''): HTMLElement {
   const size = h('strong', { title: formatExact(data.bytes) }, formatBytes(data.bytes));
   const blocks = `${formatCount(data.blocks)} block${data.blocks === 1 ? '' : 's'}`;
   const when = hasTimes(data.health)
     ? h('span', { title: `${formatCount(data.at_ns)} ns` }, formatDuration(data.at_ns))
     : h('span', {}, `event ${formatCount(data.at_ns)}`);
 
-  return h('p', { class: 'heading' }, size, ` live in ${blocks} at `, when, instantName(data.instant));
+  return h('p', { class: 'heading' }, size, ` live in ${blocks} at `, when, instantName(data.instant, at));
 }
 
 /* @answers  what the content was made of, at least one */

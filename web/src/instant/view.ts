@@ -130,7 +130,7 @@ export class InstantView {
     const base = state.base === '' ? null : await askTree(state, state.base).catch(() => null);
 
     this.located({ at: at?.data.at_ns ?? null, base: base?.data.at_ns ?? null });
-    return at ? instantHeading(at.data) : document.createTextNode(''); // the panel says why
+    return at ? instantHeading(at.data, state.at) : document.createTextNode(''); // the panel says why
   }
 
   private async makePanel(state: State): Promise<Node> {
@@ -185,9 +185,13 @@ export class InstantView {
   private async differenceOf(state: State, choose: (keys: string[]) => void): Promise<HTMLElement> {
     const { at, base, search } = state;
 
-    if (await excerptOfPage()) return tablesPanel(await askTable(state, base, groupsAll), await askTable(state, at, groupsAll), search, choose);
+    if (await excerptOfPage()) {
+      const tables = (keys: string[]) => Promise.all([askTable({ ...state, keys }, base, groupsAll), askTable({ ...state, keys }, at, groupsAll)]);
+      const [before, after] = await tables(state.keys).catch(() => tables(this.store.state.keys));
+      return tablesPanel(before, after, search, choose);
+    }
     const [compared, before] = await Promise.all([askDifference(state), askTable({ ...state, keys: ['category'] }, base, groupsShown)]);
-    return differencePanel(compared, before.data, search, choose);
+    return differencePanel(compared, before.data, base, search, choose);
   }
 
   private async eventsOf(state: State): Promise<HTMLElement> {

@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 import { ask, type Query } from '../api/client';
+import { excerptOfPage } from '../api/embedded';
 import { filterOptions, readOptions } from '../api/filters';
 import type { Compare, ComparedRun, ComparedValue, TraceFile } from '../api/types';
 import { bytesColumn, changeColumn, countColumn, percentChangeColumn, textColumn, timeColumn, type Column } from '../dom/columns';
@@ -111,6 +112,7 @@ export async function compareView(store: Store, files: readonly TraceFile[]): Pr
   const others = files.filter((file) => file.id !== state.file && !file.listed);
   const chosen = chosenOthers(others, state);
 
+  if (chosen.length === 0 && (await excerptOfPage())) return failed('Compare', nothing('This file contains one recording; memledger view compares several.'));
   if (chosen.length === 0)
     return failed('Compare', nothing('One trace is open. Start memledger view with two or more to compare them (memledger view A.mled B.mled), or drop another file on this page.'));
   const answer = await ask<Compare>('compare', [

@@ -3,8 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 import { ask } from '../api/client';
-import { fileQuery } from '../api/filters';
-import type { Group, Leak, Leaks } from '../api/types';
+import { fileQuery, unfiltered } from '../api/filters';
+import type { Group, Leak, Leaks, Summary } from '../api/types';
 import { bytesColumn, changeColumn, countColumn, textColumn, type Column } from '../dom/columns';
 import { h } from '../dom/element';
 import { nothing, remarks } from '../dom/notice';
@@ -47,11 +47,11 @@ function growthTable(data: Leaks, caption: string, search: string): DataTable<Le
 }
 
 /* The memory that a run left behind need not have grown. */
-function neverFreed({ never_freed: left, by }: Leaks, search: string): HTMLElement[] {
-  if (!left || left.blocks === 0) return [];
+function neverFreed({ never_freed: left, by }: Leaks, search: string): DataTable<Group> | null {
+  if (!left || left.blocks === 0) return null;
   const names = by.map((key) => keyColumn<Group>(key, (group) => (group[key] as string | null) ?? null));
   const columns = [bytesColumn<Group>('bytes', (group) => group.bytes), countColumn<Group>('blocks', (group) => group.blocks), ...names];
-  return [new DataTable<Group>({ caption: neverFreedCaption(left), columns, rows: left.largest, search }).element];
+  return new DataTable<Group>({ caption: neverFreedCaption(left), columns, rows: left.largest, search });
 }
 
 function afterSteps({ after_steps: after }: Leaks, search: string): HTMLElement[] {
@@ -60,14 +60,19 @@ function afterSteps({ after_steps: after }: Leaks, search: string): HTMLElement[
 
 export async function leaksView(store: Store): Promise<HTMLElement> {
   const { state } = store;
-  const answer = await ask<Leaks>('leaks', fileQuery('leaks', state));
+  const [answer, summary] = await Promise.all([
+    ask<Leaks>('leaks', fileQuery('leaks', state)), ask<Summary>('summary', fileQuery('summary', unfiltered(state))),
+  ]);
   const { data } = answer;
   const frame = { verb: 'leaks', title: 'Leaks', answer, state };
   const head = [remarks(methodSentences(data)), h('p', { class: 'heading' }, rangeSentence(data))];
 
+  if (summary.data.allocations === 0) return framed(frame, nothing('No allocation was recorded: whether anything grows cannot be known.'));
   if (data.measured === 0) return framed(frame, ...head);
-  if (data.leaks.length === 0)
-    return framed(frame, ...head, nothing(nothingGrows(data)), ...afterSteps(data, state.search), ...neverFreed(data, state.search));
+  if (data.leaks.length === 0) {
+    const left = neverFreed(data, state.search);
+    return framed({ ...frame, ...(left ? { csv: () => left.csv() } : {}) }, ...head, nothing(nothingGrows(data)), ...afterSteps(data, state.search), left?.element ?? null);
+  }
   const table = growthTable(data, 'What grows', state.search);
   const meaning = h('p', { class: 'quiet' },
     `steady: it grew in every ${unitOf(data)}; likely: it never shrank and still grows; maybe: it shrank in between, or there are too few ${unitOf(data)}s to tell.`);

@@ -16,13 +16,13 @@ import { framed } from './frame';
 type Process = Summary['processes'][number];
 type Thread = Stats['threads'][number];
 
-function endText(process: Process): string {
+function endText(process: Process, isRecording: boolean): string {
   if (process.signal !== null) return `signal ${process.signal}`;
   if (process.exit_code !== null) return `exit ${process.exit_code}`;
-  return process.ended ?? 'unknown';
+  return process.ended ?? (isRecording ? 'runs' : 'unknown');
 }
 
-function processesTable(processes: Process[], store: Store): DataTable<Process> {
+function processesTable({ processes, health }: Summary, store: Store): DataTable<Process> {
   const { state } = store;
 
   return new DataTable<Process>({
@@ -37,7 +37,7 @@ function processesTable(processes: Process[], store: Store): DataTable<Process> 
       countColumn('threads', (row) => row.threads),
       timeColumn('start', (row) => row.start_ns),
       timeColumn('end', (row) => row.end_ns),
-      textColumn('ended', endText),
+      textColumn('ended', (row) => endText(row, health.being_written)),
       ...(processes.some(({ role }) => role) ? [textColumn<Process>('role', (row) => row.role ?? null)] : []),
       textColumn('command', (row) => row.command),
     ],
@@ -75,7 +75,7 @@ export async function processesView(store: Store): Promise<HTMLElement> {
   const frame = { verb: 'summary', title: 'Processes and threads', answer: summary, state };
 
   if (summary.data.processes.length === 0) return framed(frame, nothing('The trace names no process.'));
-  const tables = { processes: processesTable(summary.data.processes, store), threads: threadsTable(stats.data.threads, state.search) };
+  const tables = { processes: processesTable(summary.data, store), threads: threadsTable(stats.data.threads, state.search) };
   tables.processes.element.classList.add('with-commands');
   return framed({ ...frame, csv: () => tables.processes.csv() }, tables.processes.element,
     h('div', {}, toolbar([stats.command], { csv: () => tables.threads.csv(), json: () => JSON.stringify(stats.data, null, 2) })), tables.threads.element);

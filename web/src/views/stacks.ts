@@ -81,7 +81,7 @@ export async function stacksView(store: Store): Promise<HTMLElement> {
   const { rows } = answer.data;
   const total = totalOf(answer.data, state.sum);
   const frame = { verb: 'tree', title: 'Stacks', answer, state };
-  const moment = state.sum === 'peak' ? instantHeading(answer.data) : h('p', { class: 'heading' },
+  const moment = state.sum === 'peak' ? instantHeading(answer.data, state.at) : h('p', { class: 'heading' },
     `${state.sum === 'calls' ? formatCount(total) : formatBytes(total)} ${sumTexts[state.sum].replace(/[:,].*/, '')}`);
   const controls = h('div', {}, chooser(store), moment);
 

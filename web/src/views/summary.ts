@@ -78,7 +78,7 @@ function samplesTable(devices: SampledDevice[], data: Summary) {
       bytesColumn('at most', (row) => row.peak_used_bytes),
       { ...timeColumn<SampledDevice>('at', (row) => row.peak_time_ns), text: (row) => moment(data, row.peak_time_ns) },
       bytesColumn('of', (row) => row.total_bytes),
-      textColumn('name', (row) => row.name),
+      ...(devices.some(({ name }) => name) ? [textColumn<SampledDevice>('name', (row) => row.name)] : []),
     ],
     rows: devices,
   });

@@ -51,9 +51,10 @@ try {
   await page.waitForFunction(() => /at=\d+ns/.test(location.hash));
   await page.getByText('live in').first().waitFor();
 
-  for (const panel of ['table', 'icicle', 'ledger']) {
+  for (const panel of ['table', 'icicle', 'ledger', 'difference&base=end']) {
     await open(`panel=${panel}`);
     await page.locator('#instant-panel :is(.panel, .notice):not(.quiet)').first().waitFor();
+    assert.equal(await page.getByText('does not contain that answer').count(), 0, panel);
   }
   for (const by of ['module', 'device', 'process']) {
     await open(`by=${by}`);

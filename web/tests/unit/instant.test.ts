@@ -9,6 +9,7 @@ import { cellAt, cellBeside, flameCells, pathTo } from '../../src/flame/cells';
 import { icicleRoot, linesByPlace } from '../../src/instant/icicle';
 import { moduleTree, openAtFirst, searchModules, visibleRows, wholeTree, type ModuleNode } from '../../src/instant/modules';
 import { ledgerLines } from '../../src/instant/ledger-panel';
+import { instantName } from '../../src/instant/frame';
 import { callTree } from '../../src/instant/call-tree';
 import { flameCsv } from '../../src/flame/flame-csv';
 import { toggleKey } from '../../src/instant/table-panel';
@@ -162,4 +163,8 @@ test('categories of the icicle contain the lines that allocated them', () => {
   expect(flameCsv(root).split('\n').slice(0, 5)).toEqual([
     'level,path,bytes', '0,all,7', '1,net,7', '2,"net, activation",7', '3,"net, activation, lib/a.py:3 f",4',
   ]);
+});
+
+test('a moment has its number', () => {
+  expect([instantName('step', 'step:3:end'), instantName('oom', 'oom'), instantName('peak', 'peak'), instantName('time', '5ns')]).toEqual([' (step 3 end)', ' (oom)', ' (peak)', '']);
 });
