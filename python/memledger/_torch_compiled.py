@@ -133,7 +133,7 @@ def _name_layers(compiled, graph, loaded):
         code = _instrument(module, compiled.source_code)
         setattr(module, CODE, code)
     owners = Owners(code, graph)
-    layers = [graph.relative(owners.of(place)) for place in code.places]
+    layers = [graph.relative(owners.of(place) or graph.outside) for place in code.places]
     if any(layers):
         compiled.current_callable = _native.scoped_region(
             compiled.current_callable, namer=_native.pack_layers(layers),
@@ -239,7 +239,8 @@ class Graph:
         self._around = self._module_around()
         created = {node: self._created_in(node) for node in nodes}
         self.has_layers = any(created.values())
-        self._outside = self._around or (common(created.values()) or ())[:1] or None
+        # The module of memory that belongs to no layer.
+        self.outside = self._around or (common(created.values()) or ())[:1] or None
         self._of = {}  # name of a node, or of the node of the program's graph -> layer
         for node in nodes:
             self._of[node.name] = created[node] or self._from_neighbours(node, created)
@@ -265,7 +266,7 @@ class Graph:
             return common([created[user] for user in node.users])
         if self.is_backward and "add" in str(node.target):
             return common([self._of.get(each.name) for each in node.all_input_nodes])
-        return self._outside
+        return self.outside
 
     # ---- Names as the running module sees them ---------------------------------
 

@@ -244,15 +244,15 @@ def case_nested():
 
 
 def case_autograd():
-    """Compiled autograd: a compiled function calls backward, which is captured when it runs."""
+    """Compiled autograd: a compiled function calls backward, which is captured when it runs. The
+    setting counts where the function is compiled."""
     model = GPT().to(DEVICE)
-
-    @torch.compile
-    def loss_after_backward(batch, targets):
-        loss = model(batch, targets)
-        loss.backward()
-        return loss
     with torch._dynamo.config.patch(compiled_autograd=True):
+        @torch.compile
+        def loss_after_backward(batch, targets):
+            loss = model(batch, targets)
+            loss.backward()
+            return loss
         return train(model, lambda: loss_after_backward(*words()), backward=lambda loss: None)
 
 
@@ -271,6 +271,15 @@ def case_captured_calls():
     model = GPT().to(DEVICE)
     with compiled_autograd._enable(torch.compile(backend="inductor")):
         return train(model, lambda: model(*words()))
+
+
+def case_captured_encoder():
+    """Compiled autograd of PyTorch's own layers, called one by one."""
+    from torch._dynamo import compiled_autograd
+    layer = nn.TransformerEncoderLayer(64, 4, 128, batch_first=True)
+    model = nn.TransformerEncoder(layer, 2).to(DEVICE)
+    with compiled_autograd._enable(torch.compile(backend="inductor")):
+        return train(model, lambda: model(randn(8, 32, 64)).square().mean())
 
 
 def case_gpt2():
