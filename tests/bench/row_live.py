@@ -102,7 +102,7 @@ def measure(ctx, program, heap, follower, seconds):
     time.sleep(seconds)
     after, wall = [cpu_s(p) if p else 0 for p in pids], time.monotonic() - begin
     looks.end()
-    run.send_signal(signal.SIGINT)
+    run.terminate()  # not SIGINT, which a shell ignores for programs in the background
     run.wait()
     return [100 * (b - a) / wall for a, b in zip(before, after)]
 
