@@ -11,7 +11,9 @@
 #include "checkpoint_bytes.h"
 #include "checkpoint_maker.h"
 #include "checkpoints.h"
+#include "landmarks.h"
 #include "number_rows.h"
+#include "samples.h"
 #include "snapshot.h"
 #include "step_table.h"
 #include "varint.h"
@@ -540,6 +542,62 @@ static void more_refusals_than_events_are_not_read(void **state)
     ml_trace_free(trace);
 }
 
+/* ---- Copies of events ----------------------------------------------------------------- */
+
+#define LATE_NS 1000
+
+static int count_samples(void *ctx, const struct ml_event *event)
+{
+    size_t *count = ctx;
+
+    *count += event->kind == ML_SAMPLE;
+    return 0;
+}
+
+static size_t early_samples(const struct ml_trace *trace)
+{
+    struct ml_error err = {0};
+    size_t count = 0;
+
+    assert_int_equal(
+        ml_each_landmark(trace, ML_BLOCK_SAMPLES, 0, LATE_NS - 1, count_samples, &count, &err), 0);
+    return count;
+}
+
+/* Damages the first byte in the first block of a type. */
+static void damage_block(struct ml_buf *bytes, uint8_t type)
+{
+    const uint8_t head[] = {'M', 'L', 'B', 'K', type};
+    uint8_t *block = memmem(bytes->data, bytes->len, head, sizeof(head));
+
+    assert_non_null(block);
+    block[ML_BLOCK_HEADER_BYTES] ^= 1;
+}
+
+/* Events after the time would give a device the figures of another instant. */
+static void damaged_copies_are_replaced_by_events_of_the_same_time(void **state)
+{
+    struct ml_event sample = {.kind = ML_SAMPLE, .args = {1, ML_SAMPLE_USED, 5}};
+    struct fixture f = fixture_begin();
+    struct ml_buf bytes = {0};
+    struct ml_trace *trace;
+
+    (void)state;
+    fixture_event(&f, sample);
+    sample.time_ns = LATE_NS;
+    fixture_event(&f, sample);
+    trace = fixture_open(&f);
+    assert_int_equal(early_samples(trace), 1);
+    assert_int_equal(ml_checkpoint_bytes(trace, 1, &bytes), 0);
+    assert_true(ml_checkpoint_attach(trace, &bytes));
+    assert_int_equal(early_samples(trace), 1);
+    damage_block(&bytes, ML_BLOCK_SAMPLES);
+    assert_true(ml_checkpoint_attach(trace, &bytes));
+    assert_int_equal(early_samples(trace), 1);
+    ml_buf_release(&bytes);
+    ml_trace_free(trace);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -554,6 +612,7 @@ int main(void)
         cmocka_unit_test(steps_are_found),
         cmocka_unit_test(steps_of_an_older_file_are_found),
         cmocka_unit_test(more_refusals_than_events_are_not_read),
+        cmocka_unit_test(damaged_copies_are_replaced_by_events_of_the_same_time),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
