@@ -19,6 +19,8 @@ static int append_block(struct ml_block_reader *reader, const struct ml_index_en
     const uint8_t *raw;
     int r = ml_block_load_entry(reader, entry);
 
+    if (r == 0 && reader->header.raw_bytes > ml_trace_most_raw(reader->file_bytes) - ret->len)
+        r = -EBADMSG;
     if (r == 0)
         r = ml_block_unpack(reader, &raw);
     return r < 0 ? r : ml_buf_append(ret, raw, reader->header.raw_bytes);

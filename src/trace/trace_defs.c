@@ -12,11 +12,6 @@
 #include "trace.h"
 #include "sampled.h"
 
-/* The limit on what all definition blocks unpack to. Real ones compress to a third or a fifth,
- * so it affects only a file crafted to fill memory. */
-#define RAW_LEAST (32u << 20)
-#define RAW_PER_FILE_BYTE 32
-
 static const struct ml_trace_text blank_text = {"?", 1};
 static const struct ml_process blank_process = {.parent = -1};
 static const struct ml_thread blank_thread;
@@ -49,7 +44,7 @@ int ml_trace_defs_init(struct ml_trace_defs *d, uint64_t file_bytes, bool salvag
 
     *d = (struct ml_trace_defs){
         .salvage = salvage,
-        .raw_left = RAW_LEAST + file_bytes * RAW_PER_FILE_BYTE,
+        .raw_left = ml_trace_most_raw(file_bytes),
         .gaps_left = file_bytes,
     };
     ml_arena_init(&d->arena);
@@ -77,7 +72,7 @@ bool ml_trace_defs_admit(struct ml_trace_defs *d, uint32_t raw_bytes)
 
 void ml_trace_defs_allow(struct ml_trace_defs *d, uint64_t file_bytes)
 {
-    d->raw_left += file_bytes * RAW_PER_FILE_BYTE;
+    d->raw_left += file_bytes * ML_TRACE_RAW_PER_FILE_BYTE;
     d->gaps_left += file_bytes;
 }
 

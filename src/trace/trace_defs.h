@@ -20,6 +20,16 @@
 /* The limit for settings, whose numbers do not limit them. */
 #define ML_TRACE_CONFIGS_MAX 65536u
 
+/* The limit on what all definition blocks of a file, or the blocks of one section, unpack to. Real
+ * ones compress to a third or a fifth, so it affects only a file crafted to fill memory. */
+#define ML_TRACE_RAW_LEAST (32u << 20)
+#define ML_TRACE_RAW_PER_FILE_BYTE 32
+
+static inline uint64_t ml_trace_most_raw(uint64_t file_bytes)
+{
+    return ML_TRACE_RAW_LEAST + file_bytes * ML_TRACE_RAW_PER_FILE_BYTE;
+}
+
 struct ml_trace_text {
     const char *bytes; /* in the arena, NUL-terminated */
     uint32_t len;

@@ -9,9 +9,11 @@
 #include <unistd.h>
 
 #include "checkpoint_maker.h"
+#include "pyramid_maker.h"
 #include "trace_sample.h"
 
-int ml_checkpoint_bytes(const struct ml_trace *trace, uint64_t every, struct ml_buf *ret)
+static int make_bytes(const struct ml_trace *trace, uint64_t every, bool pyramids,
+                      struct ml_buf *ret)
 {
     const struct ml_checkpoint_opts opts = {.every_events = every};
     int r, fd = memfd_create("checkpoints", MFD_CLOEXEC);
@@ -24,6 +26,8 @@ int ml_checkpoint_bytes(const struct ml_trace *trace, uint64_t every, struct ml_
     r = ml_block_writer_setting(&writer, "key", "value");
     if (r == 0)
         r = ml_checkpoints_make(trace, &opts, &writer, &err);
+    if (r == 0 && pyramids)
+        r = ml_pyramids_make(trace, NULL, &writer, &err);
     if (r == 0)
         r = ml_block_writer_finish(&writer);
     if (r == 0)
@@ -31,6 +35,16 @@ int ml_checkpoint_bytes(const struct ml_trace *trace, uint64_t every, struct ml_
     ml_block_writer_release(&writer);
     close(fd);
     return r;
+}
+
+int ml_checkpoint_bytes(const struct ml_trace *trace, uint64_t every, struct ml_buf *ret)
+{
+    return make_bytes(trace, every, false, ret);
+}
+
+int ml_section_bytes(const struct ml_trace *trace, uint64_t every, struct ml_buf *ret)
+{
+    return make_bytes(trace, every, true, ret);
 }
 
 bool ml_checkpoint_attach(struct ml_trace *trace, const struct ml_buf *bytes)

@@ -11,7 +11,9 @@
 #include "checkpoint_bytes.h"
 #include "checkpoint_maker.h"
 #include "checkpoints.h"
+#include "landmarks.h"
 #include "number_rows.h"
+#include "samples.h"
 #include "snapshot.h"
 #include "step_table.h"
 #include "varint.h"
@@ -471,6 +473,131 @@ static void steps_of_an_older_file_are_found(void **state)
     ml_vec_release(&numbers);
 }
 
+/* ---- A directory with too much in it ------------------------------------------------ */
+
+static void read_last_directory(const struct ml_trace *trace, struct ml_buf *ret)
+{
+    const struct ml_trace *file = ml_trace_checkpoints(trace);
+    int64_t block = ml_trace_last_section(file, ML_BLOCK_DIRECTORY);
+
+    assert_true(block > 0);
+    assert_int_equal(ml_trace_read_section(file, (size_t)block, ML_BLOCK_DIRECTORY, ret), 0);
+}
+
+/* Attaches the checkpoints with another directory, which replaces that before it. */
+static void attach_directory(struct ml_trace *trace, const struct ml_buf *directory)
+{
+    const struct ml_checkpoint_opts opts = {.every_events = 1};
+    int fd = memfd_create("checkpoints", MFD_CLOEXEC);
+    struct ml_block_writer writer;
+    struct ml_buf bytes = {0};
+    struct ml_error err = {0};
+
+    ml_block_writer_open(&writer, fd, 0);
+    assert_int_equal(ml_block_writer_setting(&writer, "key", "value"), 0);
+    assert_int_equal(ml_checkpoints_make(trace, &opts, &writer, &err), 0);
+    assert_int_equal(
+        ml_block_writer_section(&writer, ML_BLOCK_DIRECTORY, 0, directory->data, directory->len),
+        0);
+    assert_int_equal(ml_block_writer_finish(&writer), 0);
+    ml_block_writer_release(&writer);
+    assert_int_equal(ml_bytes_of_fd(fd, &bytes), 0);
+    assert_true(ml_checkpoint_attach(trace, &bytes));
+    ml_buf_release(&bytes);
+    close(fd);
+}
+
+static int open_with_refusals(struct ml_trace *trace, uint64_t count)
+{
+    struct ml_checkpoints checkpoints;
+    struct ml_buf directory = {0};
+    ml_numbers numbers = {0};
+    int r;
+
+    attach(trace);
+    read_last_directory(trace, &directory);
+    while (numbers.len < count)
+        assert_int_equal(ml_vec_push(&numbers, 1), 0);
+    assert_int_equal(ml_rows_put(&directory, 5, &numbers, 1), 0); /* see docs/trace-format.md */
+    attach_directory(trace, &directory);
+    r = ml_checkpoints_open(trace, &checkpoints);
+    ml_checkpoints_release(&checkpoints);
+    ml_vec_release(&numbers);
+    ml_buf_release(&directory);
+    return r;
+}
+
+/* A row of one byte would take 24 in memory. */
+static void more_refusals_than_events_are_not_read(void **state)
+{
+    struct fixture f = fixture_begin();
+    struct ml_trace *trace;
+
+    (void)state;
+    for (uint64_t i = 0; i < 10; i++)
+        fixture_alloc(&f, f.block, 0x1000 * i, 8);
+    trace = fixture_open(&f);
+    assert_int_equal(open_with_refusals(trace, 10), 0);
+    assert_int_equal(open_with_refusals(trace, 12), -EBADMSG);
+    ml_trace_free(trace);
+}
+
+/* ---- Copies of events ----------------------------------------------------------------- */
+
+#define LATE_NS 1000
+
+static int count_samples(void *ctx, const struct ml_event *event)
+{
+    size_t *count = ctx;
+
+    *count += event->kind == ML_SAMPLE;
+    return 0;
+}
+
+static size_t early_samples(const struct ml_trace *trace)
+{
+    struct ml_error err = {0};
+    size_t count = 0;
+
+    assert_int_equal(
+        ml_each_landmark(trace, ML_BLOCK_SAMPLES, 0, LATE_NS - 1, count_samples, &count, &err), 0);
+    return count;
+}
+
+/* Damages the first byte in the first block of a type. */
+static void damage_block(struct ml_buf *bytes, uint8_t type)
+{
+    const uint8_t head[] = {'M', 'L', 'B', 'K', type};
+    uint8_t *block = memmem(bytes->data, bytes->len, head, sizeof(head));
+
+    assert_non_null(block);
+    block[ML_BLOCK_HEADER_BYTES] ^= 1;
+}
+
+/* Events after the time would give a device the figures of another instant. */
+static void damaged_copies_are_replaced_by_events_of_the_same_time(void **state)
+{
+    struct ml_event sample = {.kind = ML_SAMPLE, .args = {1, ML_SAMPLE_USED, 5}};
+    struct fixture f = fixture_begin();
+    struct ml_buf bytes = {0};
+    struct ml_trace *trace;
+
+    (void)state;
+    fixture_event(&f, sample);
+    sample.time_ns = LATE_NS;
+    fixture_event(&f, sample);
+    trace = fixture_open(&f);
+    assert_int_equal(early_samples(trace), 1);
+    assert_int_equal(ml_checkpoint_bytes(trace, 1, &bytes), 0);
+    assert_true(ml_checkpoint_attach(trace, &bytes));
+    assert_int_equal(early_samples(trace), 1);
+    damage_block(&bytes, ML_BLOCK_SAMPLES);
+    assert_true(ml_checkpoint_attach(trace, &bytes));
+    assert_int_equal(early_samples(trace), 1);
+    ml_buf_release(&bytes);
+    ml_trace_free(trace);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -484,6 +611,8 @@ int main(void)
         cmocka_unit_test(times_that_fall_are_refused),
         cmocka_unit_test(steps_are_found),
         cmocka_unit_test(steps_of_an_older_file_are_found),
+        cmocka_unit_test(more_refusals_than_events_are_not_read),
+        cmocka_unit_test(damaged_copies_are_replaced_by_events_of_the_same_time),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -7,8 +7,12 @@
 
 #include <errno.h>
 
+#include "block_write.h"
+#include "number_rows.h"
 #include "pyramid.h"
+#include "pyramid_tags.h"
 #include "timeline_window.h"
+#include "varint.h"
 
 #define WINDOWS 20
 
@@ -267,6 +271,122 @@ static void damaged_bytes_are_refused(void **state)
     damage_bytes(repeating_trace());
 }
 
+/* ---- Crafted files ------------------------------------------------------------------ */
+
+#define CRAFTED_NS 1000
+
+/* A pyramid of one column, in a file whose first section is its tile. */
+struct crafted {
+    struct ml_buf tile, head;
+};
+
+static void put_table(struct ml_buf *out, uint32_t tag, size_t fields, size_t count,
+                      const uint64_t *values)
+{
+    ml_numbers numbers = {.items = (uint64_t *)values, .len = count};
+
+    assert_int_equal(ml_rows_put(out, tag, &numbers, fields), 0);
+}
+
+static void put_numbers(struct ml_buf *out, uint32_t tag, size_t count, const uint64_t *values)
+{
+    struct ml_buf body = {0};
+
+    for (size_t i = 0; i < count; i++)
+        assert_int_equal(ml_number_put(&body, values[i]), 0);
+    assert_int_equal(ml_record_put(out, tag, body.data, body.len), 0);
+    ml_buf_release(&body);
+}
+
+static struct crafted craft(uint64_t bands, uint64_t second_change, uint64_t high_ns)
+{
+    const uint64_t facts[] = {ML_PYRAMID_VERSION, 0, CRAFTED_NS, 0};
+    const uint64_t moments[] = {ML_BANDS_CATEGORY, 1, bands, ml_zigzag(8), second_change};
+    struct crafted c = {0};
+
+    put_numbers(&c.tile, ML_PYRAMID_MOMENTS, bands ? 5 : 3, moments);
+    put_numbers(&c.tile, ML_PYRAMID_TIMES, 1, &high_ns);
+    put_table(&c.head, ML_PYRAMID_FACTS, 4, 4, facts);
+    assert_int_equal(ml_record_put(&c.head, ML_PYRAMID_DEVICE, "", 0), 0);
+    put_table(&c.head, ML_PYRAMID_TILES, 2, 2, (const uint64_t[]){0, 1});
+    put_table(&c.head, ML_PYRAMID_BANDS, 2, 2, (const uint64_t[]){ML_BANDS_CATEGORY, 0});
+    return c;
+}
+
+static struct ml_trace *crafted_trace(void)
+{
+    struct fixture f = fixture_begin();
+
+    fixture_alloc(&f, f.block, 0x1000, 8);
+    fixture_event(&f,
+                  (struct ml_event){
+                      .kind = ML_FREE, .space = f.block, .addr = 0x1000, .time_ns = CRAFTED_NS});
+    return fixture_open(&f);
+}
+
+/* @return what reading it returns */
+static int read_crafted(struct crafted c)
+{
+    struct ml_trace *trace = crafted_trace(), *file = NULL;
+    struct ml_columns columns = {.span_ns = CRAFTED_NS, .of = 1, .count = 1};
+    int r, fd = memfd_create("pyramid", MFD_CLOEXEC);
+    struct ml_buf bytes = {0};
+    struct ml_block_writer writer;
+    struct ml_pyramid pyramid;
+    struct ml_bands bands = {0};
+
+    ml_block_writer_open(&writer, fd, 0);
+    assert_int_equal(ml_block_writer_setting(&writer, "key", "value"), 0);
+    assert_int_equal(ml_block_writer_section(&writer, ML_BLOCK_PYRAMID, 0, c.tile.data, c.tile.len),
+                     0);
+    assert_int_equal(ml_block_writer_section(&writer, ML_BLOCK_PYRAMID, 0, c.head.data, c.head.len),
+                     0);
+    assert_int_equal(ml_block_writer_finish(&writer), 0);
+    ml_block_writer_release(&writer);
+    assert_int_equal(ml_bytes_of_fd(fd, &bytes), 0);
+    assert_int_equal(ml_bytes_open(bytes.data, bytes.len, false, &file, NULL), 0);
+    r = ml_pyramid_open(file, NULL, &pyramid);
+    if (r == 0)
+        r = ml_pyramid_bands(&pyramid, trace, ML_BANDS_CATEGORY, &columns, &bands);
+    ml_bands_release(&bands);
+    ml_pyramid_release(&pyramid);
+    ml_buf_release(&bytes);
+    ml_buf_release(&c.tile);
+    ml_buf_release(&c.head);
+    ml_trace_free(file);
+    ml_trace_free(trace);
+    close(fd);
+    return r;
+}
+
+static void crafted_moments_are_refused(void **state)
+{
+    (void)state;
+    assert_int_equal(read_crafted(craft(1, 0, CRAFTED_NS)), 0);
+    assert_int_equal(read_crafted(craft(0, 0, 0)), -EBADMSG);
+    assert_int_equal(read_crafted(craft(1, ml_zigzag(-9), 0)), -EBADMSG);
+    assert_int_equal(read_crafted(craft(1, ml_zigzag(INT64_MAX), 0)), -EBADMSG);
+    assert_int_equal(read_crafted(craft(1, 0, CRAFTED_NS + 1)), -EBADMSG);
+    assert_int_equal(read_crafted(craft(1, 0, UINT64_MAX)), -EBADMSG);
+}
+
+/* Each would be read into memory of its own. */
+static void crafted_tables_are_refused(void **state)
+{
+    static const uint64_t blocks[ML_PYRAMID_PAGES_MAX + 1];
+    struct crafted c = craft(1, 0, 0);
+
+    (void)state;
+    put_table(&c.head, ML_PYRAMID_PAGES, 1, ML_PYRAMID_PAGES_MAX, blocks);
+    assert_int_equal(read_crafted(c), 0);
+    c = craft(1, 0, 0);
+    put_table(&c.head, ML_PYRAMID_PAGES, 1, ML_PYRAMID_PAGES_MAX + 1, blocks);
+    assert_int_equal(read_crafted(c), -EBADMSG);
+    c = craft(1, 0, 0);
+    put_table(&c.head, ML_PYRAMID_TILES, 2, 2, (const uint64_t[]){0, 1});
+    assert_int_equal(read_crafted(c), -EBADMSG);
+}
+
 static void a_file_without_pyramid(void **state)
 {
     struct fixture f = fixture_begin();
@@ -290,6 +410,8 @@ int main(void)
         cmocka_unit_test(columns_cover_the_window),
         cmocka_unit_test(a_closer_look_is_not_in_the_pyramid),
         cmocka_unit_test(damaged_bytes_are_refused),
+        cmocka_unit_test(crafted_moments_are_refused),
+        cmocka_unit_test(crafted_tables_are_refused),
         cmocka_unit_test(a_file_without_pyramid),
     };
 

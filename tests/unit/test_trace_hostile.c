@@ -282,6 +282,36 @@ static void definitions_do_not_unpack_without_bound(void **state)
     ml_trace_free(t);
 }
 
+/* Blocks of zeros that continue each other. */
+static int read_zeros(uint32_t blocks)
+{
+    uint8_t *zeros = calloc(1, ML_BLOCK_MAX_BYTES);
+    struct ml_maker *m = begin();
+    struct ml_buf section = {0};
+    struct ml_trace *t;
+    int r;
+
+    assert_non_null(zeros);
+    while (blocks-- > 0)
+        ml_maker_block(m, &(struct ml_block_header){.type = ML_BLOCK_CHECKPOINT, .events = blocks},
+                       zeros, ML_BLOCK_MAX_BYTES);
+    end(m);
+    free(zeros);
+    t = open_it(false);
+    r = ml_trace_read_section(t, 0, ML_BLOCK_CHECKPOINT, &section);
+    ml_buf_release(&section);
+    ml_trace_free(t);
+    return r;
+}
+
+static void sections_do_not_unpack_without_bound(void **state)
+{
+    (void)state;
+    assert_int_equal(read_zeros(1), 0);
+    assert_int_equal(read_zeros(3), -EBADMSG);
+    assert_true(bytes.len < 50000);
+}
+
 static void unknown_definitions_are_skipped(void **state)
 {
     const uint8_t raw[] = {200, 1, 3, 1, 2, 3, ML_DEF_STRING, 2, 1, 'x'};
@@ -517,6 +547,7 @@ int main(void)
         TEST(frames_and_symbols_say_what_they_may),
         TEST(settings_are_bounded),
         TEST(definitions_do_not_unpack_without_bound),
+        TEST(sections_do_not_unpack_without_bound),
         TEST(unknown_definitions_are_skipped),
         TEST(unknown_blocks_are_skipped),
         TEST(raw_size_must_suit_the_events),

@@ -36,11 +36,20 @@ static int get_facts(struct ml_checkpoints *c, const struct ml_record *record)
     return 0;
 }
 
-static int get_list(struct ml_checkpoints *c, const struct ml_record *record)
+/* A table of instants, of which there are no more than events. A row may take one byte of the file
+ * but several dozens in memory. */
+static int open_list(const struct ml_record *record, uint64_t most, struct ml_rows *ret)
+{
+    int r = ml_rows_open(record, ret);
+
+    return r == 0 && ret->left > most ? -EBADMSG : r;
+}
+
+static int get_list(struct ml_checkpoints *c, const struct ml_record *record, uint64_t most)
 {
     uint64_t row[ML_LIST_FIELDS];
     struct ml_rows rows;
-    int more = 0, r = ml_rows_open(record, &rows);
+    int more = 0, r = open_list(record, most - c->list.len, &rows);
 
     while (r == 0 && (more = ml_rows_next(&rows, row, ML_LIST_FIELDS)) > 0)
         r = ml_vec_push(&c->list, (struct ml_checkpoint){
@@ -52,11 +61,11 @@ static int get_list(struct ml_checkpoints *c, const struct ml_record *record)
     return r < 0 ? r : more;
 }
 
-static int get_refusals(struct ml_checkpoints *c, const struct ml_record *record)
+static int get_refusals(struct ml_checkpoints *c, const struct ml_record *record, uint64_t most)
 {
     uint64_t row[ML_REFUSALS_FIELDS];
     struct ml_rows rows;
-    int more = 0, r = ml_rows_open(record, &rows);
+    int more = 0, r = open_list(record, most - c->refusals.len, &rows);
 
     while (r == 0 && (more = ml_rows_next(&rows, row, ML_REFUSALS_FIELDS)) > 0)
         r = ml_vec_push(&c->refusals, (struct ml_checkpoint_refusal){
@@ -66,11 +75,11 @@ static int get_refusals(struct ml_checkpoints *c, const struct ml_record *record
     return r < 0 ? r : more;
 }
 
-static int get_outlines(struct ml_checkpoints *c, const struct ml_record *record)
+static int get_outlines(struct ml_checkpoints *c, const struct ml_record *record, uint64_t most)
 {
     uint64_t row[ML_OUTLINES_FIELDS];
     struct ml_rows rows;
-    int more = 0, r = ml_rows_open(record, &rows);
+    int more = 0, r = open_list(record, most - c->outlines.len, &rows);
 
     while (r == 0 && (more = ml_rows_next(&rows, row, ML_OUTLINES_FIELDS)) > 0)
         r = ml_vec_push(&c->outlines, (struct ml_outline){
@@ -81,13 +90,14 @@ static int get_outlines(struct ml_checkpoints *c, const struct ml_record *record
     return r < 0 ? r : more;
 }
 
-static int get_record(struct ml_checkpoints *c, const struct ml_record *record)
+/* @most  instants of one sort */
+static int get_record(struct ml_checkpoints *c, const struct ml_record *record, uint64_t most)
 {
     switch (record->tag) {
     case ML_DIRECTORY_FACTS: return get_facts(c, record);
-    case ML_DIRECTORY_LIST: return get_list(c, record);
-    case ML_DIRECTORY_REFUSALS: return get_refusals(c, record);
-    case ML_DIRECTORY_OUTLINES: return get_outlines(c, record);
+    case ML_DIRECTORY_LIST: return get_list(c, record, most);
+    case ML_DIRECTORY_REFUSALS: return get_refusals(c, record, most);
+    case ML_DIRECTORY_OUTLINES: return get_outlines(c, record, most);
     case ML_DIRECTORY_END:
         c->end_state = record->in;
         c->end_state_end = record->end;
@@ -135,7 +145,7 @@ static bool are_outlines_sane(const struct ml_checkpoints *c)
     return true;
 }
 
-static int read_directory(struct ml_checkpoints *c)
+static int read_directory(struct ml_checkpoints *c, uint64_t events)
 {
     int64_t first = ml_trace_last_section(c->file, ML_BLOCK_DIRECTORY);
     const uint8_t *in, *end;
@@ -148,7 +158,7 @@ static int read_directory(struct ml_checkpoints *c)
     in = c->directory.data;
     end = in + c->directory.len;
     while (r == 0 && (more = ml_record_next(&in, end, &record)) != 0)
-        r = more < 0 ? more : get_record(c, &record);
+        r = more < 0 ? more : get_record(c, &record, events + 1);
     if (r == 0 && (!c->end_state || !is_list_sane(c) || !are_outlines_sane(c)))
         r = -EBADMSG;
     return r;
@@ -159,7 +169,7 @@ int ml_checkpoints_open(const struct ml_trace *trace, struct ml_checkpoints *ret
     *ret = (struct ml_checkpoints){.file = ml_trace_checkpoints(trace)};
     if (!ret->file)
         return -ENOENT;
-    return read_directory(ret);
+    return read_directory(ret, ml_trace_info(trace)->events);
 }
 
 void ml_checkpoints_release(struct ml_checkpoints *checkpoints)

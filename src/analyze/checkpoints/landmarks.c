@@ -58,9 +58,10 @@ int ml_each_landmark(const struct ml_trace *trace, uint8_t type, uint64_t from_n
     struct ml_cursor *cursor;
     int r;
 
-    if (!has_landmarks(trace, type))
-        return ml_each_event(trace, fn, ctx, err);
-    r = ml_cursor_open_copies(ml_trace_checkpoints(trace), type, from_ns, to_ns, &cursor, err);
+    if (has_landmarks(trace, type))
+        r = ml_cursor_open_copies(ml_trace_checkpoints(trace), type, from_ns, to_ns, &cursor, err);
+    else
+        r = ml_cursor_open(trace, from_ns, to_ns, &cursor, err);
     return r < 0 ? r : ml_each_event_of(cursor, fn, ctx, err);
 }
 

@@ -41,7 +41,7 @@ bool ml_trace_has_segments(const struct ml_trace *trace);
 bool ml_is_segment_event(const struct ml_trace *trace, const struct ml_event *event);
 
 /* Calls `fn` with each event of that type whose time is in the range, in order, and, if the trace
- * has no checkpoints, with all other events of the trace as well.
+ * has no checkpoints or damaged ones, with all other events of this time as well.
  * @return 0 or negative errno, with the reason in `err` */
 int ml_each_landmark(const struct ml_trace *trace, uint8_t type, uint64_t from_ns, uint64_t to_ns,
                      ml_event_fn *fn, void *ctx, struct ml_error *err);

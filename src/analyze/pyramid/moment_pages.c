@@ -18,6 +18,9 @@ static int get_number(const uint8_t **in, const uint8_t *end, uint64_t *ret)
     return *in ? 0 : -EBADMSG;
 }
 
+/* So that the bands of a moment add up to a number that fits. */
+#define BAND_MAX (INT64_MAX / ML_BANDS_MAX)
+
 static int get_band(const uint8_t **in, const uint8_t *end, size_t count, size_t band,
                     struct ml_bands_moment *ret)
 {
@@ -27,6 +30,8 @@ static int get_band(const uint8_t **in, const uint8_t *end, size_t count, size_t
         if (get_number(in, end, &change) < 0)
             return -EBADMSG;
         value += (uint64_t)ml_unzigzag(change);
+        if (value > BAND_MAX)
+            return -EBADMSG;
         ret[i].bytes[band] = value;
     }
     return 0;
@@ -44,8 +49,8 @@ int ml_moments_get(const struct ml_record *record, enum ml_bands_by by, size_t e
         r = get_number(&in, record->end, &head[i]);
     if (r < 0 || head[0] != by)
         return r;
-    if (head[1] > max / each || head[2] > ML_BANDS_MAX)
-        return -EBADMSG;
+    if (head[1] > max / each || head[2] == 0 || head[2] > ML_BANDS_MAX)
+        return -EBADMSG; /* without bands, moments would take time but no bytes of the file */
     count = (size_t)head[1] * each;
     for (size_t i = 0; i < count; i++)
         ret[i] = (struct ml_bands_moment){0};

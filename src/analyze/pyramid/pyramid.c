@@ -57,6 +57,12 @@ static int get_device(struct head *h, const struct ml_record *record)
     return 0;
 }
 
+/* Of a level; the last tile of a level with few columns is not full. */
+static size_t most_tiles(uint64_t level)
+{
+    return (((size_t)1 << level) + ML_PYRAMID_TILE - 1) / ML_PYRAMID_TILE;
+}
+
 static int get_tiles(struct ml_pyramid *p, const struct ml_record *record)
 {
     uint64_t row[ML_PYRAMID_TILES_FIELDS];
@@ -64,9 +70,11 @@ static int get_tiles(struct ml_pyramid *p, const struct ml_record *record)
     int more = 0, r = ml_rows_open(record, &rows);
 
     while (r == 0 && (more = ml_rows_next(&rows, row, ML_PYRAMID_TILES_FIELDS)) > 0) {
-        if (row[ML_PYRAMID_TILE_LEVEL] >= ML_PYRAMID_LEVELS)
+        uint64_t level = row[ML_PYRAMID_TILE_LEVEL];
+
+        if (level >= ML_PYRAMID_LEVELS || p->tiles[level].len >= most_tiles(level))
             return -EBADMSG;
-        r = ml_vec_push(&p->tiles[row[ML_PYRAMID_TILE_LEVEL]], row[ML_PYRAMID_TILE_BLOCK]);
+        r = ml_vec_push(&p->tiles[level], row[ML_PYRAMID_TILE_BLOCK]);
     }
     return r < 0 ? r : more;
 }
@@ -78,7 +86,7 @@ static int get_pages(struct ml_pyramid *p, const struct ml_record *record)
     int more = 0, r = ml_rows_open(record, &rows);
 
     while (r == 0 && (more = ml_rows_next(&rows, &block, 1)) > 0)
-        r = ml_vec_push(&p->pages, block);
+        r = p->pages.len < ML_PYRAMID_PAGES_MAX ? ml_vec_push(&p->pages, block) : -EBADMSG;
     return r < 0 ? r : more;
 }
 
@@ -295,11 +303,14 @@ static int get_column(struct window *w, size_t at, struct ml_band_column *ret)
 {
     size_t tile = at / ML_PYRAMID_TILE, i = at % ML_PYRAMID_TILE;
     const struct ml_bands_moment *moments = w->tile->moments + 2 * i;
+    uint64_t edge_ns = ml_columns_edge_ns(&w->columns, at - w->columns.first);
     uint64_t first = 0, second = 0;
     int r = 0;
 
     if (tile != w->tile_number)
         r = read_tile(w->pyramid, w->level, tile, &w->pages, &w->bytes, w->tile);
+    if (r == 0 && w->tile->high_ns[i] > w->columns.span_ns - edge_ns)
+        r = -EBADMSG;
     if (r < 0)
         return r;
     w->tile_number = tile;
@@ -309,7 +320,7 @@ static int get_column(struct window *w, size_t at, struct ml_band_column *ret)
         .low_bytes = ml_min_u64(first, second),
         .high_bytes = ml_max_u64(first, second),
         .low_first = first <= second,
-        .high_ns = ml_columns_edge_ns(&w->columns, at - w->columns.first) + w->tile->high_ns[i],
+        .high_ns = edge_ns + w->tile->high_ns[i],
     };
     for (int k = 0; k < 2; k++)
         ret->moments[k].by[w->by] =
