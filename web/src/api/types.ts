@@ -273,7 +273,8 @@ export interface Leak {
   [key: string]: unknown;
 }
 
-export interface Leaks extends Report {
+/* How a run was cut into steps or slices, and what grew in them. */
+export interface Growth {
   by_slices_of: string;
   steps: number;
   warm_up: number;
@@ -285,9 +286,12 @@ export interface Leaks extends Report {
   bytes_per_step: number;
   slices?: number; // of a run without steps
   other_processes: number; // that mark steps, and are not shown
-  by: string[];
   leaks: Leak[];
-  after_steps: Leaks | null; // what grows after the last step
+}
+
+export interface Leaks extends Report, Growth {
+  by: string[]; // also of those after the last step
+  after_steps: Growth | null;
   never_freed?: { bytes: Bytes; blocks: number; groups: number; largest: Group[] };
 }
 

@@ -2,11 +2,11 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-import type { Leaks } from '../api/types';
+import type { Growth, Leaks } from '../api/types';
 import { formatBytes, formatChange, formatCount } from '../format/bytes';
 
 /* A run without steps is cut into slices. */
-export function unitOf(data: Leaks): string {
+export function unitOf(data: Growth): string {
   return data.by_slices_of === 'step' ? 'step' : 'slice';
 }
 
@@ -59,7 +59,7 @@ export function nothingGrows(data: Leaks): string {
   return `Nothing grows from ${unitOf(data)} to ${unitOf(data)}${where}${rise}.`;
 }
 
-export function afterCaption(after: Leaks): string {
+export function afterCaption(after: Growth): string {
   return `What grows after the last step, in ${formatCount(after.slices ?? after.steps)} slices of equal time: ` +
     `live ${formatBytes(after.from_bytes)}, then ${formatBytes(after.to_bytes)}`;
 }

@@ -4,7 +4,7 @@
  */
 import { ask } from '../api/client';
 import { fileQuery, unfiltered } from '../api/filters';
-import type { Group, Leak, Leaks, Summary } from '../api/types';
+import type { Group, Growth, Leak, Leaks, Summary } from '../api/types';
 import { bytesColumn, changeColumn, countColumn, textColumn, type Column } from '../dom/columns';
 import { h } from '../dom/element';
 import { nothing, remarks } from '../dom/notice';
@@ -22,14 +22,14 @@ function blocksText(blocks: number): string {
   return blocks > 0 ? `+${text}` : text;
 }
 
-function columnsOf(data: Leaks): Column<Leak>[] {
+function columnsOf(data: Growth, by: readonly string[]): Column<Leak>[] {
   return [
     changeColumn(`bytes/${unitOf(data)}`, (leak) => leak.bytes_per_step),
     { title: 'blocks', numeric: true, value: (leak) => leak.blocks_per_step, text: (leak) => blocksText(leak.blocks_per_step) },
     { title: 'grew in', numeric: true, value: (leak) => leak.grew_in_steps, text: (leak) => `${leak.grew_in_steps}/${data.measured}` },
     bytesColumn('live', (leak) => leak.live_bytes),
     textColumn('sign', (leak) => leak.sign),
-    ...data.by.map((key) => keyColumn<Leak>(key, (leak) => (leak[key] as string | null) ?? null)),
+    ...by.map((key) => keyColumn<Leak>(key, (leak) => (leak[key] as string | null) ?? null)),
   ];
 }
 
@@ -42,8 +42,8 @@ function stacks(data: Leaks): HTMLElement[] {
   });
 }
 
-function growthTable(data: Leaks, caption: string, search: string): DataTable<Leak> {
-  return new DataTable<Leak>({ caption, columns: columnsOf(data), rows: data.leaks, search });
+function growthTable(data: Growth, by: readonly string[], caption: string, search: string): DataTable<Leak> {
+  return new DataTable<Leak>({ caption, columns: columnsOf(data, by), rows: data.leaks, search });
 }
 
 /* The memory that a run left behind need not have grown. */
@@ -54,8 +54,8 @@ function neverFreed({ never_freed: left, by }: Leaks, search: string): DataTable
   return new DataTable<Group>({ caption: neverFreedCaption(left), columns, rows: left.largest, search });
 }
 
-function afterSteps({ after_steps: after }: Leaks, search: string): HTMLElement[] {
-  return after ? [growthTable(after, afterCaption(after), search).element] : [];
+function afterSteps({ after_steps: after, by }: Leaks, search: string): HTMLElement[] {
+  return after ? [growthTable(after, by, afterCaption(after), search).element] : [];
 }
 
 export async function leaksView(store: Store): Promise<HTMLElement> {
@@ -73,7 +73,7 @@ export async function leaksView(store: Store): Promise<HTMLElement> {
     const left = neverFreed(data, state.search);
     return framed({ ...frame, ...(left ? { csv: () => left.csv() } : {}) }, ...head, nothing(nothingGrows(data)), ...afterSteps(data, state.search), left?.element ?? null);
   }
-  const table = growthTable(data, 'What grows', state.search);
+  const table = growthTable(data, data.by, 'What grows', state.search);
   const meaning = h('p', { class: 'quiet' },
     `steady: it grew in every ${unitOf(data)}; likely: it never shrank and still grows; maybe: it shrank in between, or there are too few ${unitOf(data)}s to tell.`);
   return framed({ ...frame, csv: () => table.csv() }, ...head, table.element, meaning, ...stacks(data), ...afterSteps(data, state.search));

@@ -88,6 +88,25 @@ export const viewChecks = {
     assert.deepEqual(await cells.evaluateAll((found) => found.map((cell) => cell.getAttribute('title'))), rows);
   },
 
+  async 'leaks after the last step have a table'(page) {
+    const { by } = json('leaks', files[0]);
+    const leak = { sign: 'steady', bytes_per_step: 1024, blocks_per_step: 1, grew_in_steps: 8, live_bytes: 8192, ...Object.fromEntries(by.map((key) => [key, 'kept'])) };
+    const after = { by_slices_of: 'time', slices: 10, steps: 8, warm_up: 0, measured: 8, first_step: 1, last_step: 8, from_bytes: 0, to_bytes: 8192, bytes_per_step: 1024, other_processes: 0, leaks: [leak] };
+
+    await page.route('**/api/leaks?*', async (route) => {
+      const response = await route.fetch();
+      const headers = response.headers();
+
+      delete headers['content-length'];
+      await route.fulfill({ response, headers, json: { ...(await response.json()), after_steps: after } });
+    });
+    await show(page, 'view=leaks');
+    const row = page.locator('table', { hasText: 'What grows after the last step' }).locator('tbody tr');
+    await row.waitFor();
+    assert.equal(await row.locator('td').nth(3).getAttribute('title'), exact(leak.live_bytes));
+    assert.equal(await row.locator('td').count(), 5 + by.length);
+  },
+
   async 'a difference of malloc is by function, with the numbers of compare'(page) {
     const heap = 5;
     const [first] = json('compare', '--at=end,peak', '--by=function,file', '--top=1000', files[heap]).view.entries;
