@@ -84,8 +84,8 @@ def ask(replies, number):
             for said, wanted in ((f"put {number} {text}", "ok"), (f"get {number}", text),
                                  (f"get {number}?", "none")):
                 print(said, file=lines, flush=True)
-                replies[number, "right"] += lines.readline() == wanted + "\n"
                 replies[number, "asked"] += 1
+                replies[number, "right"] += lines.readline() == wanted + "\n"
 
 
 def test_server():
@@ -103,7 +103,8 @@ def test_server():
         replies["end"] = 1
         for client in clients:
             client.join(harness.PATIENCE_S)
-        for n in range(3):
+        for n, client in enumerate(clients):
+            harness.check(not client.is_alive(), f"client {n} waits for an answer")
             harness.check(replies[n, "asked"] > 0, f"client {n} had no answer")
             equal(replies[n, "right"], replies[n, "asked"], f"right answers to client {n}")
         out, _ = process.communicate(timeout=harness.PATIENCE_S)
