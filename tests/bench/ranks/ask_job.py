@@ -2,8 +2,8 @@
 """ask_job.py duckdb|spark OUT TRACE...: asks questions of memledger.ranks. Writes the rows to OUT as
 JSON, and prints seconds by question and the memory of this process.
 
-QUESTIONS has the questions, separated by commas. For spark: SPARK_MASTER, SPARK_CORES, and SPARK_TASKS_FILE, a file
-for the question that is being answered and the share of its first stage that has ended."""
+QUESTIONS has the questions, separated by commas. For spark: SPARK_MASTER, SPARK_CORES, SPARK_WORKERS, and SPARK_TASKS_FILE,
+a file for the question that is being answered and the share of its first stage that has ended."""
 import json
 import os
 import resource
@@ -14,16 +14,14 @@ import time
 import memledger.ranks
 
 
-WORKERS = 2
-
-
 def spark_session():
-    """An executor on each worker, with its share of the cores: each further executor is a Java machine of its own, which
+    """One executor on each worker, with its share of the cores: each further executor is a Java virtual machine that
     compiles the same code again."""
     from pyspark.sql import SparkSession
+    cores = int(os.environ["SPARK_CORES"])
     settings = {
-        "spark.cores.max": os.environ["SPARK_CORES"],
-        "spark.executor.cores": str(max(1, int(os.environ["SPARK_CORES"]) // WORKERS)),
+        "spark.cores.max": str(cores),
+        "spark.executor.cores": str(max(1, cores // int(os.environ["SPARK_WORKERS"]))),
         "spark.executor.memory": "768m",
         "spark.driver.host": "127.0.0.1",
         "spark.driver.bindAddress": "127.0.0.1",

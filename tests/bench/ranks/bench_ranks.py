@@ -7,7 +7,8 @@ executor cores, kills a worker in the middle, and compares all answers row by ro
 allocations of a few ranks in pandas. The exit status is 1 if rows differ.
 
 Each asking process has the wall time and CPU time of itself and, for Spark, of the cluster. A line tells how much
-of the machine other programs used meanwhile: wall times say something only if that is little."""
+CPU time the rest of the machine had meanwhile, the driver's Java included: wall times say something only if that is
+little."""
 import argparse
 import json
 import os
@@ -24,6 +25,7 @@ BUILD = pathlib.Path(os.environ["BUILD_DIR"])
 PYTHON = os.environ["SPARK_PYTHON"]
 MEMLEDGER = os.environ["MEMLEDGER"]
 EVENTS_A_STEP = 3331
+WORKERS = 2
 ALL = ("peaks", "categories", "modules", "steps", "growth", "ledger", "outliers", "allocated", "churn")
 ENVIRONMENT = {"PYTHONPATH": str(BUILD / "python"), "MEMLEDGER_COMMAND": MEMLEDGER, "PYSPARK_PYTHON": PYTHON}
 
@@ -107,12 +109,12 @@ def on_spark(folder, traces, cores, kill_in=None):
     out, tasks = f"{folder}/spark-{cores}-{kill_in}.json", f"{folder}/tasks-{cores}-{kill_in}"
     hidden = os.path.dirname(traces[0]) if os.geteuid() == 0 else None
     scratch = tempfile.mkdtemp(prefix="cluster-", dir=folder)
-    with Cluster(PYTHON, scratch, workers=2, cores_each=2) as cluster:
+    with Cluster(PYTHON, scratch, workers=WORKERS, cores_each=2) as cluster:
         idle = sum(cpu_of_group(worker.pid) for worker in cluster.workers)
         busy, stolen = machine_cpu()
         start = time.monotonic()
         process = ask("spark", out, traces, hidden, SPARK_MASTER=cluster.address, SPARK_CORES=str(cores),
-                      SPARK_TASKS_FILE=tasks)
+                      SPARK_WORKERS=str(WORKERS), SPARK_TASKS_FILE=tasks)
         killed = False
         while kill_in and not killed and process.poll() is None:
             time.sleep(0.1)
@@ -143,6 +145,7 @@ def in_pandas(folder, traces):
 
 def compare_pandas(folder, traces, counts):
     """Prints each, and what the last two imply for all ranks: these rarely fit into memory."""
+    counts = sorted({min(count, len(traces)) for count in counts})
     line = "  pandas, %d ranks: %s, CPU %.1f s, %d MB, %d rows, JSON of %d MB"
     names = ("cpu_s", "peak_kib", "rows", "json_bytes")
     all_found = []
@@ -151,7 +154,7 @@ def compare_pandas(folder, traces, counts):
         all_found.append([found[name] for name in names])
         cpu, peak, rows, size = all_found[-1]
         print(line % (count, "%.1f s" % found["seconds"], cpu, peak // 1024, rows, size // 1_000_000), flush=True)
-    if len(counts) > 1:
+    if len(counts) > 1 and counts[-1] < len(traces):
         more = (len(traces) - counts[-1]) / (counts[-1] - counts[-2])
         cpu, peak, rows, size = [last + more * (last - before) for before, last in zip(*all_found[-2:])]
         print(line % (len(traces), "extrapolated", cpu, peak // 1024, rows, size // 1_000_000), flush=True)
@@ -206,9 +209,11 @@ def main():
             name = f"Spark, {cores} cores" + (f", a worker killed in {kill_in}" if kill_in else "")
             show(name, found, found["cpu_s"] + found["cluster_cpu_s"])
             wrong, rows = compare(out, reference)
-            print("    %d rows, %s; the driver %s the traces; meanwhile other programs had %.0f s of CPU, the host %.0f s" % (
+            print("    %d rows, %s; the driver %s the traces" % (
                 rows, f"{wrong} DIFFER" if wrong else "all equal to DuckDB's",
-                "sees" if found["sees_traces"] else "cannot see", found["others_cpu_s"], found["stolen_s"]), flush=True)
+                "sees" if found["sees_traces"] else "cannot see"))
+            print("    CPU of the rest of the machine meanwhile: %.0f s; taken by its host: %.0f s" % (
+                found["others_cpu_s"], found["stolen_s"]), flush=True)
             differ += wrong
         if "pandas" in parts:
             compare_pandas(folder, traces, args.pandas_ranks or (1, 4, 8))
