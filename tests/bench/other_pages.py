@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The largest pages of PyTorch's memory_viz and of memray's flame graph that a browser opens.
 
-A search starts with pages that open quickly and doubles their entries. It ends: each command that makes a page has
-LIMIT_S seconds, the browser has LIMIT_S to paint it, and no size begins that would take the search beyond SEARCH_S. What it
-found is kept in build/bench/pages.json after each size; --go-on begins after those.
+A search starts with pages that open quickly and doubles their entries. It is limited: each command that makes a page
+has LIMIT_S seconds, the browser has LIMIT_S to paint it, and no size begins that would take the search beyond SEARCH_S.
+build/bench/pages.json keeps the result of each size; --go-on begins after those.
 """
 import json
 import os
@@ -49,13 +49,13 @@ class Kept:
 
 
 def say(name, found):
-    print("%s, %s entries, page of %s: %s" % (
-        name, count(found["entries"]), size(found["page_bytes"]), found.get("failed") or "%.1f s" % (found["first_ms"] / 1000)),
-        file=sys.stderr, flush=True)
+    result = found.get("failed") or "%.1f s" % (found["first_ms"] / 1000)
+    print("%s, %s entries, page of %s: %s" % (name, count(found["entries"]), size(found["page_bytes"]), result),
+          file=sys.stderr, flush=True)
 
 
 def open_page(ctx, browse, kind, entries, make):
-    """@return what was measured of a page with so many entries"""
+    """@return the measurements of a page with so many entries"""
     start = time.monotonic()
     try:
         page = make(entries)
@@ -76,7 +76,8 @@ def largest(ctx, r, browse, kind, first, make):
         if any("failed" in found for found in kept.sizes):
             break
         if tried and time.monotonic() - start + GROWTH * kept.sizes[-1]["took_s"] > SEARCH_S:
-            r.note("%s: larger pages were not tried, for the search would take more than %d s; --go-on continues it" % (kind, SEARCH_S))
+            r.note("%s: larger pages were not tried: the search would take more than %d s; --go-on continues it" % (
+                kind, SEARCH_S))
             break
         tried += 1
         kept.add(open_page(ctx, browse, kind, entries, make))

@@ -64,9 +64,13 @@ def times(values):
     return "%.0f / %.0f" % (statistics.median(values), max(values)) if values else "–"
 
 
+def mib(found, name):
+    return "%.0f" % found[name] if name in found else "–"
+
+
 def line(r, name, events, found, later="–", server="–", added="–"):
     r.line(name, events, "%.2f" % (found["first_ms"] / 1000), later, times(found["zooms"]),
-           times(found.get("instants")), "%.0f" % found["heap_mib"], "%.0f" % found["renderer_mib"], server, added)
+           times(found.get("instants")), mib(found, "heap_mib"), mib(found, "renderer_mib"), server, added)
     r.data[name] = found
 
 

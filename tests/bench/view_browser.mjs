@@ -6,7 +6,8 @@
  * PAGE is the folder with the packages of the page, CHROMIUM the browser. Prints one JSON object; times in
  * ms, each until the next frame is painted. Of a page of another tool: until its picture has content, at
  * most LIMIT_S seconds (60), and zooms with the wheel (memory_viz) or clicks on frames (memray), at most ACTS_S
- * seconds (8). A page that takes longer has "failed", even if it no longer answers.
+ * seconds (8). A page that takes longer has "failed", even if it no longer answers; one that hangs later has no
+ * figures of memory.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -156,7 +157,7 @@ async function otherPage([file, kind, questions]) {
     if (firstMs === null) return late;
     const zooms = await atMost(2 * actsMs, measureActs(page, act, Number(questions)));
     const took = zooms === null ? null : await atMost(actsMs, memory(browser, page));
-    return { first_ms: firstMs, zooms: zooms ?? [], ...(took ?? { heap_mib: 0, renderer_mib: 0 }) };
+    return { first_ms: firstMs, zooms: zooms ?? [], ...took };
   } catch (error) {
     return error.name === 'TimeoutError' ? late : { failed: String(error.message).split('\n')[0] };
   } finally {
