@@ -60,7 +60,8 @@ with_npm() {
 # that says how it went.
 long_test() {
   local name=$1 minutes=$2 begin=$SECONDS code=0
-  timeout --kill-after=60 "${minutes}m" "$meson" test -C build --no-rebuild --timeout-multiplier 0 \
+  # In the foreground: otherwise Ctrl-C would not reach Meson, which ends the test.
+  timeout --foreground --kill-after=60 "${minutes}m" "$meson" test -C build --no-rebuild --timeout-multiplier 0 \
     --verbose "$name" || code=$?
   case $code in
     0) say "$name: passed in $((SECONDS - begin)) s" ;;
