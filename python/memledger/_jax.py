@@ -1,5 +1,5 @@
-"""The place of a process of JAX, which gets its number as an argument of jax.distributed.initialize or
-finds it there itself; no variable of the environment need have it.
+"""The place of a process of JAX in its job. jax.distributed.initialize gets it as arguments or finds it
+out; the environment need not contain it.
 
 SPDX-License-Identifier: Apache-2.0
 """

@@ -1,8 +1,8 @@
 """The place of this process in a distributed job, where the program knows more than its launcher:
 torch.distributed's rank, the coordinates in a DeviceMesh, the groups of Megatron and DeepSpeed.
 
-Installed with PyTorch; _jax.py uses it, too. Nothing here may disturb the program: each hook calls the original first and
-drops its own errors.
+PyTorch's hooks are installed with it; _jax.py has one for JAX. Nothing here may disturb the program:
+each hook calls the original first and drops its own errors.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -117,7 +117,7 @@ _DEEPSPEED = {"dp": "get_data_parallel_rank", "tp": "get_slice_parallel_rank",
 def _hook_deepspeed_grid(module):
     """Of a pipeline: PipelineModule makes a grid."""
     after(module.PipelineParallelGrid, "__init__",
-           lambda _, grid, *__: _say_all(grid, _DEEPSPEED))
+          lambda _, grid, *__: _say_all(grid, _DEEPSPEED))
 
 
 def _hook_deepspeed_experts(module):

@@ -59,20 +59,20 @@ class _Follower:
                 start_new_session=True)  # Ctrl-C is for the program
 
     def ask(self):
-        """The state as a dict; None if the follower is still catching up. OSError or ValueError:
-        it is of no use any more."""
-        patience_s = _CATCHING_UP_S if self.unanswered else _ANSWER_S
-        line = self._exchange(time.monotonic() + patience_s)
-        if line is not None and patience_s == _CATCHING_UP_S:
-            line = self._exchange(time.monotonic() + _ANSWER_S)  # that one was of an earlier state
+        """The state as a dict; None if the follower is still catching up. Raises OSError or
+        ValueError if it has ended or answers nonsense."""
+        was_late = self.unanswered
+        line = self._exchange(_CATCHING_UP_S if was_late else _ANSWER_S)
+        if line is not None and was_late:
+            line = self._exchange(_ANSWER_S)  # that one was of an earlier state
         return None if line is None else json.loads(line)
 
-    def _exchange(self, until):
+    def _exchange(self, patience_s):
         """Sends a request, unless one is still unanswered, and waits for the answer."""
         if not self.unanswered:
             self.requests.send(b"\n", socket.MSG_NOSIGNAL)
         self.unanswered = True
-        line = self._read_line(until)
+        line = self._read_line(time.monotonic() + patience_s)
         self.unanswered = line is None
         return line
 
