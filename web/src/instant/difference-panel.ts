@@ -18,7 +18,7 @@ export function noDifference(): HTMLElement {
 }
 
 /* "+51.8 MiB compared with 6.5 MiB live in 78 blocks at 1 min 48 s (end)" */
-function heading(change: number, before: Table, base = ''): HTMLElement {
+function heading(change: number, before: Table, base: string): HTMLElement {
   const line = instantHeading(before, base);
 
   line.prepend(h('strong', { title: formatExact(change) }, change === 0 ? 'no change in total' : formatChange(change)), ' compared with ');
@@ -57,9 +57,9 @@ export function differencePanel(answer: Answer<ComparedInstants>, before: Table,
 }
 
 /* For an exported page. */
-export function tablesPanel(before: Answer<Table>, after: Answer<Table>, search: string, chosen: (keys: string[]) => void): HTMLElement {
+export function tablesPanel(before: Answer<Table>, after: Answer<Table>, base: string, search: string, chosen: (keys: string[]) => void): HTMLElement {
   const keys = after.data.by;
   const table = changesTable(difference(before.data, after.data), keys, search);
 
-  return panel([before, after], { csv: () => table.csv() }, heading(after.data.bytes - before.data.bytes, before.data), keyChooser(keys, chosen), table.element);
+  return panel([before, after], { csv: () => table.csv() }, heading(after.data.bytes - before.data.bytes, before.data, base), keyChooser(keys, chosen), table.element);
 }

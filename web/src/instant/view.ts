@@ -188,7 +188,7 @@ export class InstantView {
     if (await excerptOfPage()) {
       const tables = (keys: string[]) => Promise.all([askTable({ ...state, keys }, base, groupsAll), askTable({ ...state, keys }, at, groupsAll)]);
       const [before, after] = await tables(state.keys).catch(() => tables(this.store.state.keys));
-      return tablesPanel(before, after, search, choose);
+      return tablesPanel(before, after, base, search, choose);
     }
     const [compared, before] = await Promise.all([askDifference(state), askTable({ ...state, keys: ['category'] }, base, groupsShown)]);
     return differencePanel(compared, before.data, base, search, choose);

@@ -1,4 +1,4 @@
-/* Ranks and steps as a map: one row for each rank, the fuller the higher the peak in these steps.
+/* Ranks and steps as a map: one row for each rank; the stronger the colour, the higher the peak in its steps.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -19,6 +19,11 @@ interface Cell {
   column: number;
 }
 
+function scaleText(least: number, most: number): string {
+  if (most === 0) return 'No rank has memory in any step.';
+  return `The stronger the colour, the higher the peak in these steps: from ${formatBytes(least)} (palest) to ${formatBytes(most)}.`;
+}
+
 export class RankMap {
   readonly canvas = h('canvas', { class: 'rank-map', role: 'img', tabindex: 0, 'aria-label': 'Peaks of the ranks, step by step; the table has the ranks.' });
   readonly status = h('p', { class: 'icicle-status', role: 'status' }, hint);
@@ -37,7 +42,7 @@ export class RankMap {
     this.columns = ranks.ranks.reduce((most, { step_peaks: list }) => Math.max(most, list.length), 0);
     this.least = peaks.reduce((least, bytes) => Math.min(least, bytes), Infinity);
     this.most = peaks.reduce((most, bytes) => Math.max(most, bytes), 0);
-    this.scale = h('p', { class: 'quiet' }, `The fuller a cell, the higher the peak of its step: from ${formatBytes(this.least)}, palest, to ${formatBytes(this.most)}.`);
+    this.scale = h('p', { class: 'quiet' }, scaleText(this.least, this.most));
     this.canvas.style.height = `calc(${ranks.ranks.length * this.rowSize()}rem + 2rem)`;
     this.canvas.addEventListener('mousemove', (event) => this.point(event));
     this.canvas.addEventListener('mouseleave', () => this.choose(null));
