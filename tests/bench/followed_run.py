@@ -33,14 +33,13 @@ def resident_kib(pid):
 
 
 def start(options, *program):
-    run = subprocess.Popen([options.memledger, "run", "-q", "-f", *options.run, "-o", "t.mled", "--",
+    run = subprocess.Popen([options.memledger, "run", "-q", "-f", "--heap", "-o", "t.mled", "--",
                             *map(str, program)], stdout=subprocess.DEVNULL)
     time.sleep(2)
     return run
 
 
 def memory(options):
-    options.run = ["--heap"]
     rate = ["--rate", options.rate] if options.rate else []
     run = start(options, options.program, "--events", options.events, "--slots", options.slots, *rate)
     collector = collector_of(run.pid)
@@ -60,6 +59,8 @@ def memory(options):
         look.end()
     run.wait()
     seen = [s for s in seen if all(kib for kib, _ in s.values())]
+    if not seen:
+        raise SystemExit("followed_run.py: the program ended within seconds; it needs more --events")
     print(f"{options.events} events, {options.slots} slots, {wall:.0f} s, "
           f"{os.path.getsize('t.mled') / 1e6:.0f} MB")
     for name in pids:
@@ -93,7 +94,6 @@ def program_of(run):
 
 
 def speed(options):
-    options.run = ["--heap"]
     run = start(options, options.program, "--events", 1 << 60, "--slots", options.slots, "--rate",
                 options.rate or 1_000_000)
     program, context, shares = program_of(run), Context(options.memledger), []
