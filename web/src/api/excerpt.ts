@@ -100,12 +100,13 @@ function highest(values: readonly number[]): number {
 
 /* The peaks of a part, as the command prints them for --from and --to. */
 function peaksOf(plot: Plot, first: number, end: number): Pick<Plot, 'peak_bytes' | 'bands'> {
-  const sums = plot.times_ns.map((_, i) => plot.bytes.reduce((sum, band) => sum + (band[i] ?? 0), 0));
-
   if (first === 0 && end === plot.times_ns.length) return { peak_bytes: plot.peak_bytes, bands: plot.bands };
+  const parts = plot.bytes.map((band) => band.slice(first, end));
+  const sums = (parts[0] ?? []).map((_, i) => parts.reduce((sum, band) => sum + (band[i] ?? 0), 0));
+
   return {
-    peak_bytes: highest(sums.slice(first, end)),
-    bands: plot.bands.map((band, i) => ({ ...band, peak_bytes: highest(plot.bytes[i]?.slice(first, end) ?? []) })),
+    peak_bytes: highest(sums),
+    bands: plot.bands.map((band, i) => ({ ...band, peak_bytes: highest(parts[i] ?? []) })),
   };
 }
 
