@@ -12,7 +12,6 @@
 # SPDX-License-Identifier: Apache-2.0
 import argparse
 import os
-import signal
 import statistics
 import subprocess
 import sys
@@ -103,7 +102,7 @@ def speed(options):
         shares.append(cpu_share(program, options.seconds))
         for look in looks:
             look.end()
-    run.send_signal(signal.SIGINT)
+    run.terminate()  # not SIGINT, which a shell ignores for programs in the background
     run.wait()
     ratios = [2 * shares[i] / (shares[i - 1] + shares[i + 1]) for i in range(1, len(shares), 2)]
     print(f"the program's share of a core: without {100 * statistics.median(shares[::2]):.2f} %, "
