@@ -7,7 +7,9 @@
 
 #include <errno.h>
 
+#include "number_rows.h"
 #include "pyramid.h"
+#include "pyramid_tags.h"
 #include "timeline_window.h"
 
 #define WINDOWS 20
@@ -267,6 +269,50 @@ static void damaged_bytes_are_refused(void **state)
     damage_bytes(repeating_trace());
 }
 
+/* The bytes of a file whose pyramid has so many pages, all of them at one place. */
+static struct ml_buf bytes_of_pages(size_t pages)
+{
+    uint64_t facts[ML_PYRAMID_FACTS_FIELDS] = {
+        [ML_PYRAMID_AT_VERSION] = ML_PYRAMID_VERSION, [ML_PYRAMID_SPAN_NS] = 1};
+    const ml_numbers rows = {.items = facts, .len = ML_PYRAMID_FACTS_FIELDS};
+    int fd = memfd_create("pages", MFD_CLOEXEC);
+    struct ml_block_writer writer;
+    struct ml_buf head = {0}, bytes = {0};
+    ml_numbers blocks = {0};
+
+    for (size_t i = 0; i < pages; i++)
+        assert_int_equal(ml_vec_push(&blocks, 0), 0);
+    assert_int_equal(ml_rows_put(&head, ML_PYRAMID_FACTS, &rows, ML_PYRAMID_FACTS_FIELDS), 0);
+    assert_int_equal(ml_record_put(&head, ML_PYRAMID_DEVICE, "", 0), 0);
+    assert_int_equal(ml_rows_put(&head, ML_PYRAMID_PAGES, &blocks, 1), 0);
+    ml_block_writer_open(&writer, fd, 0);
+    assert_int_equal(ml_block_writer_section(&writer, ML_BLOCK_PYRAMID, 0, head.data, head.len), 0);
+    assert_int_equal(ml_block_writer_finish(&writer), 0);
+    ml_block_writer_release(&writer);
+    assert_int_equal(ml_bytes_of_fd(fd, &bytes), 0);
+    close(fd);
+    ml_vec_release(&blocks);
+    ml_buf_release(&head);
+    return bytes;
+}
+
+/* A reader keeps each page that it reads, so a small file must not have a million. */
+static void too_many_pages_are_refused(void **state)
+{
+    (void)state;
+    for (size_t more = 0; more < 2; more++) {
+        struct ml_buf bytes = bytes_of_pages(ML_PYRAMID_PAGES_MAX + more);
+        struct ml_trace *file = NULL;
+        struct ml_pyramid pyramid;
+
+        assert_int_equal(ml_bytes_open(bytes.data, bytes.len, false, &file, NULL), 0);
+        assert_int_equal(ml_pyramid_open(file, NULL, &pyramid), more ? -EBADMSG : 0);
+        ml_pyramid_release(&pyramid);
+        ml_trace_free(file);
+        ml_buf_release(&bytes);
+    }
+}
+
 static void a_file_without_pyramid(void **state)
 {
     struct fixture f = fixture_begin();
@@ -290,6 +336,7 @@ int main(void)
         cmocka_unit_test(columns_cover_the_window),
         cmocka_unit_test(a_closer_look_is_not_in_the_pyramid),
         cmocka_unit_test(damaged_bytes_are_refused),
+        cmocka_unit_test(too_many_pages_are_refused),
         cmocka_unit_test(a_file_without_pyramid),
     };
 

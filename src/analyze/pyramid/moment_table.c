@@ -6,7 +6,9 @@
 
 #include <errno.h>
 
-#define MOMENTS_MAX 16384 /* in a table: 14 MB while it is made */
+#include "pyramid.h"
+
+#define MOMENTS_MAX (ML_PYRAMID_PAGES_MAX * ML_PYRAMID_PAGE) /* 14 MB while it is made */
 
 void ml_moment_table_release(struct ml_moment_table *table)
 {

@@ -78,7 +78,7 @@ static int get_pages(struct ml_pyramid *p, const struct ml_record *record)
     int more = 0, r = ml_rows_open(record, &rows);
 
     while (r == 0 && (more = ml_rows_next(&rows, &block, 1)) > 0)
-        r = ml_vec_push(&p->pages, block);
+        r = p->pages.len < ML_PYRAMID_PAGES_MAX ? ml_vec_push(&p->pages, block) : -EBADMSG;
     return r < 0 ? r : more;
 }
 

@@ -18,9 +18,10 @@
 #include "bands.h"
 
 #define ML_PYRAMID_TILE 1024
-#define ML_PYRAMID_PAGE 512  /* moments */
-#define ML_PYRAMID_LEVELS 21 /* at most */
-#define ML_PYRAMID_STRIDE 3  /* from a stored level to the next */
+#define ML_PYRAMID_PAGE 512     /* moments */
+#define ML_PYRAMID_PAGES_MAX 32 /* a reader keeps those that it has read */
+#define ML_PYRAMID_LEVELS 21    /* at most */
+#define ML_PYRAMID_STRIDE 3     /* from a stored level to the next */
 
 /* The bands of one sort. */
 struct ml_pyramid_bands {
