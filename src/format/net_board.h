@@ -29,8 +29,7 @@
 #define ML_NET_BOARD_NAME "memledger-nets"
 #define ML_NET_BOARD_MAGIC 0x54454e4d /* "MNET" */
 #define ML_NET_BOARD_VERSION 2
-#define ML_NET_BOARD_ENTRIES 1024 /* more than the blocks of the time after which none is wanted   \
-                                   */
+#define ML_NET_BOARD_ENTRIES 1024 /* more than blocks in ML_NET_WANTED_NS */
 #define ML_NET_BOARD_DATA (UINT64_C(128) << 10)
 #define ML_NET_BOARD_END (ML_NET_BOARD_DATA + (UINT64_C(32) << 20))
 #define ML_NET_WANTED_NS UINT64_C(5000000000)
@@ -53,8 +52,8 @@ static_assert(sizeof(struct ml_net_entry) == 64, "entries are passed to other pr
 
 struct ml_net_board {
     uint32_t magic, version;
-    uint64_t
-        wanted_ns; /* CLOCK_MONOTONIC; followers write it and the next, the collector the rest */
+    /* Followers write these two (CLOCK_MONOTONIC), the collector writes the rest. */
+    uint64_t wanted_ns;
     uint64_t asked_ns; /* for a new series */
     struct ml_net_entry entries[ML_NET_BOARD_ENTRIES];
 };

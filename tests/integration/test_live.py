@@ -236,6 +236,52 @@ def test_long_lived():
         equal(follower.wait(harness.PATIENCE_S), 0, "exit code of a follower")
 
 
+BURSTS = """
+import sys, time
+kept = [None] * 20_000
+for line in sys.stdin:
+    for i in range(100_000):
+        kept[i * 7919 % 20_000] = bytes(600 + i % 3000)
+    for i in range(int(line)):
+        kept[i] = bytes(600 + i)
+        time.sleep(0.01)
+    print("done", flush=True)
+"""
+
+
+def test_slow_after_fast():
+    """A follower reads on when a program that was fast allocates now and then."""
+    process = harness.start(sys.executable, "-c", BURSTS, stdin=subprocess.PIPE,
+                            options=["--heap", "--sample-hz", "0"])
+
+    def burst(slow_allocations):
+        process.stdin.write(f"{slow_allocations}\n")
+        process.stdin.flush()
+        harness.read_line(process)
+
+    burst(0)
+    follower = on_request()
+    collector = [r["recorder_pid"] for r in json.loads(live("--json"))["recordings"]
+                 if r["file"] == os.path.realpath("t.mled")][0]
+
+    def publishes():
+        answer(follower)
+        burst(0)
+        return board_bytes(collector) > BOARD_HEAD_BYTES
+
+    harness.wait_until(publishes, "nets")
+    burst(0)
+    answer(follower)
+    burst(150)
+    harness.wait_until(lambda: numbers(answer(follower)) == numbers(state("t.mled")),
+                       "the numbers of all events")
+    process.stdin.close()
+    process.stdin = None
+    harness.finish(process)
+    follower.stdin.close()
+    equal(follower.wait(harness.PATIENCE_S), 0, "exit code of a follower")
+
+
 def test_list_and_process():
     process, _ = start_training()
     listed = json.loads(live("--json"))["recordings"]

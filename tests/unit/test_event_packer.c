@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define ZSTD_STATIC_LINKING_ONLY /* for ZSTD_createCCtx_advanced */
 #include <zstd.h>
 
 #include "encode.h"
@@ -155,6 +156,43 @@ static void some_planes_are_searched(void **state)
     assert_true(least[1] < least[0]);
 }
 
+static void *allocate_once(void *left, size_t bytes)
+{
+    return (*(int *)left)-- > 0 ? malloc(bytes) : NULL;
+}
+
+static void free_it(void *left, void *p)
+{
+    (void)left;
+    free(p);
+}
+
+/* A way that has no memory is not taken. */
+static void ways_without_memory(void **state)
+{
+    struct fixture *f = *state;
+    size_t whole;
+
+    f->may_search = true;
+    for (int way = 0; way < ML_PACKER_WAYS; way++) {
+        int left = 1;
+        struct ZSTD_CCtx_s *good = f->packer.zstd[way];
+
+        if (way == ML_PACK_MATCHES)
+            continue;
+        f->packer.zstd[way] =
+            ZSTD_createCCtx_advanced((ZSTD_customMem){allocate_once, free_it, &left});
+        assert_non_null(f->packer.zstd[way]);
+        f->packer.blocks = 0;
+        pack(f, 100, 1024, &whole);
+        pack(f, ML_BLOCK_MAX_EVENTS, 1024, &whole);
+        memset(f->packer.ways, way, sizeof(f->packer.ways));
+        pack(f, ML_BLOCK_MAX_EVENTS, 1024, &whole);
+        ZSTD_freeCCtx(f->packer.zstd[way]);
+        f->packer.zstd[way] = good;
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -162,6 +200,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(random_planes_are_smaller, setup, teardown),
         cmocka_unit_test_setup_teardown(repeating_planes_are_not_larger, setup, teardown),
         cmocka_unit_test_setup_teardown(some_planes_are_searched, setup, teardown),
+        cmocka_unit_test_setup_teardown(ways_without_memory, setup, teardown),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

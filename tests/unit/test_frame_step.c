@@ -229,6 +229,20 @@ static void coroutines(void **state)
     munmap(memory, bytes);
 }
 
+/* Memory below the main thread's control block is none of its stack: the program may unmap it. */
+static void memory_of_others(void **state)
+{
+    uintptr_t below = ((uintptr_t)__builtin_thread_pointer() - 64) & ~UINT64_C(7);
+    struct ml_stack_range range = {0};
+
+    (void)state;
+    ml_stack_cover(&range, below);
+    assert_false(ml_stack_covers(&range, below));
+    ml_stack_cover(&range, (uintptr_t)__builtin_frame_address(0));
+    assert_true(ml_stack_covers(&range, (uintptr_t)__builtin_frame_address(0)));
+    assert_false(ml_stack_covers(&range, below));
+}
+
 /* ---- Ends --------------------------------------------------------------------------- */
 
 /* push %rbp; mov %rsp, %rbp; call *%rdi; pop %rbp; ret */
@@ -307,6 +321,7 @@ int main(void)
         cmocka_unit_test(signal_handlers),
         cmocka_unit_test(signal_handlers_on_their_own_stack),
         cmocka_unit_test(coroutines),
+        cmocka_unit_test(memory_of_others),
         cmocka_unit_test(generated_code_ends_the_stack),
         cmocka_unit_test(senseless_registers),
     };

@@ -262,6 +262,37 @@ static void more_than_can_be_followed(void **state)
 
 /* ---- Threads ----------------------------------------------------------------------- */
 
+static void *free_twice(void *ignored)
+{
+    const uint64_t early[] = {ml_record_word(ML_FREE, SPACE, 1), (uintptr_t)block};
+
+    ml_record(early, FREE_WORDS);
+    ml_record(early, FREE_WORDS);
+    return ignored;
+}
+
+/* The clock was read before the thread had a ring, and without a fence if no two had one. */
+static void a_first_record_is_stamped_again(void **state)
+{
+    const struct ml_ringset *set;
+    const uint64_t *words;
+    struct session only;
+    pthread_t thread;
+
+    (void)state;
+    begin(&only);
+    set = ml_recorder_first_set();
+    assert_int_equal(pthread_create(&thread, NULL, free_twice, NULL), 0);
+    pthread_join(thread, NULL);
+    assert_int_equal(words_in(set), 2 * FREE_WORDS);
+    words = (const uint64_t *)(const void *)((const char *)set + ml_ringset_data_offset(RINGS));
+    assert_true(words[0] >> ML_TIME_SHIFT > 1);
+    assert_int_equal(words[0] << ML_TIME_BITS, words[FREE_WORDS] << ML_TIME_BITS);
+    assert_int_equal(words[1], (uintptr_t)block);
+    assert_int_equal(words[FREE_WORDS] >> ML_TIME_SHIFT, 1);
+    end(&only);
+}
+
 #define THREADS 2
 #define RECORDINGS 60
 
@@ -312,6 +343,7 @@ int main(void)
         cmocka_unit_test(another_begins_before_the_free),
         cmocka_unit_test(a_live_block_outlives_its_recording),
         cmocka_unit_test(more_than_can_be_followed),
+        cmocka_unit_test(a_first_record_is_stamped_again),
         cmocka_unit_test(threads_go_on_meanwhile),
     };
 

@@ -74,8 +74,8 @@ static int read_page(struct ml_moment_pages *p, size_t number, struct ml_moment_
 {
     const uint8_t *in, *end;
     struct ml_record record;
-    int more = 0, r = ml_trace_read_section(p->pyramid->file, p->pyramid->pages.items[number],
-                                            ML_BLOCK_PYRAMID, &p->bytes);
+    int r = ml_trace_read_section(p->pyramid->file, p->pyramid->pages.items[number],
+                                  ML_BLOCK_PYRAMID, &p->bytes);
 
     if (r == 0)
         ret->moments = calloc(ML_PYRAMID_PAGE, sizeof(*ret->moments));
@@ -83,10 +83,12 @@ static int read_page(struct ml_moment_pages *p, size_t number, struct ml_moment_
         return -ENOMEM;
     in = p->bytes.data;
     end = in + p->bytes.len;
-    while (r == 0 && (more = ml_record_next(&in, end, &record)) > 0)
+    while (r == 0 && ml_record_next(&in, end, &record) > 0)
         if (record.tag == ML_PYRAMID_PAGE_MOMENTS)
             r = ml_moments_get(&record, p->by, 1, ML_PYRAMID_PAGE, ret->moments, &ret->count);
-    return r > 0 ? 0 : -EBADMSG;
+    if (r == 0)
+        r = -EBADMSG; /* the page lacks the sort, or ends early */
+    return r < 0 ? r : 0;
 }
 
 int ml_moment_pages_find(struct ml_moment_pages *pages, uint64_t number,

@@ -86,9 +86,10 @@ void ml_record_drop(const uint64_t *words);
  * way, and the block's free would be stamped before its allocation.
  *
  * It takes more than twice as long as the counter, and the records of a thread that records alone
- * are in the order of its ring anyway. A thread that is handed a block by a second one which records
- * finds the flag set: the second sets it before its first record (ml_recorder_claim), and x86
- * processors do not let a load overtake the one that hands the block over. */
+ * are in the order of its ring anyway. A thread that is handed a block by a second one which
+ * records finds the flag set: the second sets it before its first record (ml_recorder_claim), and
+ * x86 processors do not let a load overtake the one that hands the block over. The first record of
+ * the second is stamped again after that (claim_and_append in writer.c). */
 static ML_ALWAYS_INLINE uint64_t ml_tsc(void)
 {
     /* Pairs with the release store in ml_recorder_claim. */

@@ -354,6 +354,21 @@ static void release(struct ml_writer *w)
         ml_record_pending(w);
 }
 
+/* The stamp of a thread's first record was read before the claim, and if only one thread had a
+ * ring, without the fence of ml_tsc. Since the record may free a block of that thread, it gets
+ * another stamp. Records that are longer than the room define names. */
+static const uint64_t *stamp_again(const uint64_t *words, unsigned n,
+                                   uint64_t room[SPACED_WORDS_MAX + 1])
+{
+    uint64_t kind_and_space = (UINT64_C(1) << ML_TIME_SHIFT) - 1;
+
+    if (n > SPACED_WORDS_MAX + 1)
+        return words;
+    memcpy(room, words, n * sizeof(*words));
+    room[0] = (words[0] & kind_and_space) | ml_now() << ML_TIME_SHIFT;
+    return room;
+}
+
 /* Except in a sandbox, no handler runs meanwhile: its records would have no ring, or precede the
  * names that they need. Setting the key comes last because it may call calloc, which can be
  * recorded by then. */
@@ -369,8 +384,10 @@ static bool claim_and_append(uint32_t only_in, const uint64_t *words, unsigned n
     if (ML_UNLIKELY(!ml_turn_is_current()))
         ml_turns_resume();
     if (n && (!only_in || only_in == w->recording)) {
+        uint64_t room[SPACED_WORDS_MAX + 1];
         volatile uint64_t mark;
 
+        words = stamp_again(words, n, room);
         ml_writer_begin(w, &mark, words[0]);
         append(w, words, n);
         release(w);

@@ -5,6 +5,7 @@
 #include "stack_memory.h"
 
 #include <errno.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -15,22 +16,38 @@
 
 #define PAGES_MAX 4096 /* a thread whose stack grows by more between two calls is read slowly */
 
-static uintptr_t main_stack_end; /* 0: unknown */
+static uintptr_t main_stack_end;      /* 0: unknown */
+static _Atomic uintptr_t main_thread; /* its control block; 0: unknown */
+
+/* A child that another thread than the main one forks keeps what its parent knew. */
+static bool is_main(uintptr_t thread)
+{
+    uintptr_t known = atomic_load_explicit(&main_thread, memory_order_relaxed);
+
+    if (ML_LIKELY(known) || !ml_calls_begin())
+        return known == thread;
+    if (getpid() == (pid_t)ml_thread_id())
+        atomic_store_explicit(&main_thread, known = thread, memory_order_relaxed);
+    ml_calls_end();
+    return known == thread;
+}
 
 void ml_stack_memory_init(void)
 {
     const uintptr_t *end = ml_symbol_after(NULL, "__libc_stack_end", NULL);
 
     main_stack_end = end ? *end & ~(sizeof(uintptr_t) - 1) : 0;
+    (void)is_main((uintptr_t)__builtin_thread_pointer()); /* it remembers the answer */
 }
 
 /* A thread's control block is at the top of its stack. The main thread has its own elsewhere,
- * below. */
+ * below: what is below that one is the stack of a coroutine, and may be unmapped. */
 static uintptr_t top_above(uintptr_t stack_pointer)
 {
     uintptr_t thread = (uintptr_t)__builtin_thread_pointer();
 
-    if (stack_pointer < thread && (thread < main_stack_end || stack_pointer >= main_stack_end))
+    if (stack_pointer < thread && !is_main(thread) &&
+        (thread < main_stack_end || stack_pointer >= main_stack_end))
         return thread;
     return stack_pointer < main_stack_end ? main_stack_end : 0;
 }

@@ -29,8 +29,7 @@ struct ml_net_maker {
     uint32_t allocations, frees;
     /* The net: */
     uint32_t steps, kept, groups, given;
-    uint64_t
-        named[ML_BLOCK_MAX_EVENTS / 64]; /* allocations, by number, that labels and others name */
+    uint64_t named[ML_BLOCK_MAX_EVENTS / 64]; /* bits of allocations that labels and others name */
     uint8_t has_changed[ML_NET_GROUPS_MAX];
     struct ml_net_step step_list[ML_NET_STEPS_MAX];
     struct ml_event kept_list[ML_BLOCK_MAX_EVENTS];

@@ -102,7 +102,18 @@ static size_t pack_frame(struct ZSTD_CCtx_s *zstd, const uint8_t *raw, size_t ra
     return ZSTD_isError(n) ? 0 : n;
 }
 
-/* Tries all ways. */
+/* The same, by the way that needs the least memory if another fails. */
+static size_t pack_somehow(const struct ml_event_packer *p, enum ml_packer_way way,
+                           const uint8_t *raw, size_t raw_bytes, uint8_t *out)
+{
+    size_t n = pack_frame(p->zstd[way], raw, raw_bytes, out);
+
+    return n > 0 || way == ML_PACK_MATCHES
+               ? n
+               : pack_frame(p->zstd[ML_PACK_MATCHES], raw, raw_bytes, out);
+}
+
+/* Tries all ways. One that fails, for which a longer search may lack memory, is not the best. */
 static enum ml_packer_way best_way(struct ml_event_packer *p, bool may_search, const uint8_t *raw,
                                    size_t raw_bytes, uint8_t *out)
 {
@@ -113,14 +124,14 @@ static enum ml_packer_way best_way(struct ml_event_packer *p, bool may_search, c
     if (least < raw_bytes / 32)
         return way;
     n = pack_frame(p->zstd[ML_PACK_CODES], raw, raw_bytes, out);
-    if (n < least) {
+    if (n > 0 && n < least) {
         way = ML_PACK_CODES;
         least = n;
     }
     if (!may_search)
         return way;
     n = pack_frame(p->zstd[ML_PACK_SEARCHES], raw, raw_bytes, out);
-    return n < least - least / SEARCH_SAVES ? ML_PACK_SEARCHES : way;
+    return n > 0 && n < least - least / SEARCH_SAVES ? ML_PACK_SEARCHES : way;
 }
 
 static void choose(struct ml_event_packer *p, bool may_search, const struct planes *planes,
@@ -155,8 +166,8 @@ static size_t pack_planes(struct ml_event_packer *p, bool may_search, const stru
         while (way != ML_PACK_CODES && next < planes->count &&
                way_of(p, may_search, planes, next) == way)
             next++;
-        n = pack_frame(p->zstd[way], planes->starts[i],
-                       (size_t)(planes->starts[next] - planes->starts[i]), out + all);
+        n = pack_somehow(p, way, planes->starts[i],
+                         (size_t)(planes->starts[next] - planes->starts[i]), out + all);
         if (!n)
             return 0;
         all += n;
@@ -170,8 +181,8 @@ size_t ml_event_packer_pack(struct ml_event_packer *p, bool may_search, const ui
     struct planes planes;
 
     if (ml_load_u32(raw + 4 * ML_COL_KINDS) < SPLIT_EVENTS_MIN)
-        return pack_frame(p->zstd[may_search ? ML_PACK_SEARCHES : ML_PACK_MATCHES], raw, raw_bytes,
-                          out);
+        return pack_somehow(p, may_search ? ML_PACK_SEARCHES : ML_PACK_MATCHES, raw, raw_bytes,
+                            out);
     find_planes(raw, &planes);
     if (p->blocks++ % TRIAL_BLOCKS == 0)
         choose(p, may_search, &planes, out);

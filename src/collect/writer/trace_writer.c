@@ -276,17 +276,12 @@ static void publish_net(struct ml_trace_writer *w, const struct ml_index_entry *
     bool small = e->events < SMALL_BLOCK_EVENTS;
     struct ml_net_key key;
 
-    if ((!small || ml_net_publisher_is_on(&w->nets)) && make_net_key(w, e, &key))
-        ml_net_publish(&w->nets, w->job.encoder, &key, !small);
-}
-
-/* The program is slow: followers read the events of the lent block. */
-static void end_nets(struct ml_trace_writer *w)
-{
-    struct ml_net_key key;
-
-    if (make_net_key(w, &w->index.items[w->index.len - 1], &key))
+    if ((small && !ml_net_publisher_is_on(&w->nets)) || !make_net_key(w, e, &key))
+        return;
+    if (w->job.ends_nets && ml_net_publisher_is_on(&w->nets))
         ml_net_publish_end(&w->nets, &key);
+    else
+        ml_net_publish(&w->nets, w->job.encoder, &key, !small);
 }
 
 /* @return the number of bytes; 0: zstd failed */
@@ -400,6 +395,7 @@ static void write_job(struct ml_trace_writer *w)
     if (!r && raw_bytes)
         r = append_block(w, &h, &w->job.counts, w->raw.data, raw_bytes);
     ml_encoder_init(w->job.encoder);
+    w->job.ends_nets = false;
     if (!r)
         return;
     w->error = r;
@@ -530,30 +526,31 @@ bool ml_trace_writer_is_small(const struct ml_trace_writer *w)
     return w->encoder->events < SMALL_BLOCK_EVENTS;
 }
 
-void ml_trace_writer_save(struct ml_trace_writer *w)
-{
-    bool was_lent;
-
-    if (!ml_trace_writer_is_small(w)) {
-        ml_trace_writer_flush(w);
-        return;
-    }
-    pthread_mutex_lock(&w->lock);
-    wait_until_written(w);
-    was_lent = w->lent;
-    if (!w->error && w->can_rewrite && !is_saved(w))
-        w->error = lend(w);
-    if (was_lent && w->lent && ml_net_publisher_is_on(&w->nets))
-        end_nets(w);
-    pthread_mutex_unlock(&w->lock);
-}
-
 void ml_trace_writer_settle(struct ml_trace_writer *w)
 {
     write_collected(w);
     pthread_mutex_lock(&w->lock);
     wait_until_written(w);
     pthread_mutex_unlock(&w->lock);
+}
+
+/* A series of nets ends where the program has become slow. The block there is not lent again: each
+ * time it would become another block, and only the last of them is in the file when a follower
+ * looks for the net. */
+void ml_trace_writer_save(struct ml_trace_writer *w)
+{
+    if (!ml_trace_writer_is_small(w)) {
+        ml_trace_writer_flush(w);
+        return;
+    }
+    pthread_mutex_lock(&w->lock);
+    wait_until_written(w);
+    w->job.ends_nets = w->lent && !w->error && ml_net_publisher_is_on(&w->nets);
+    if (!w->job.ends_nets && !w->error && w->can_rewrite && !is_saved(w))
+        w->error = lend(w);
+    pthread_mutex_unlock(&w->lock);
+    if (w->job.ends_nets)
+        ml_trace_writer_settle(w);
 }
 
 static void stop_thread(struct ml_trace_writer *w)

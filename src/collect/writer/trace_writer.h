@@ -31,7 +31,8 @@ struct ml_write_job {
     struct ml_index_totals counts; /* of its events */
     struct ml_buf defs;
     uint32_t def_count;
-    bool waiting; /* guarded by the writer's lock */
+    bool ends_nets; /* followers read the events, see net_events.h */
+    bool waiting;   /* guarded by the writer's lock */
 };
 
 struct ml_trace_writer {
@@ -67,7 +68,7 @@ struct ml_trace_writer {
     struct ml_window *window; /* NULL: the whole trace is kept */
     struct ml_net_publisher nets;
     uint32_t sequence;
-    bool saves_bytes; /* see ml_trace_writer_save_bytes */
+    bool saves_bytes;         /* see ml_trace_writer_save_bytes */
     struct ZSTD_CCtx_s *zstd; /* for other blocks than events */
     struct ml_event_packer packer;
     struct ml_buf raw;
