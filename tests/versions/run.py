@@ -24,8 +24,14 @@ ARTIFACTS = {"3.14": "org.bytedeco:cpython:3.14.3-1.5.13:jar:linux-x86_64"}
 
 def interpreter(build, version):
     """Its path, or None."""
-    found = sorted(glob.glob(os.path.expanduser(f"~/.pyenv/versions/{version}.*/bin/python")))
-    return shutil.which(f"python{version}") or (found[-1] if found else from_maven(build, version))
+    own = sorted(glob.glob(os.path.expanduser(f"~/.pyenv/versions/{version}.*/bin/python")))
+    found = filter(None, [shutil.which(f"python{version}"), *own[-1:]])
+    return next(filter(runs, found), None) or from_maven(build, version)
+
+
+def runs(python):
+    """pyenv puts commands into PATH for versions that are not selected: they only fail."""
+    return subprocess.run([python, "-c", ""], capture_output=True).returncode == 0
 
 
 def from_maven(build, version):
