@@ -81,7 +81,7 @@ def loaded():
     checkpoint = torch.load(file)
     model = ResNet()
     model.load_state_dict(checkpoint["model"])
-    return {"ResNet": model, "loading": checkpoint["model"]}
+    return {"ResNet#2": model, "loading": checkpoint["model"]}
 
 
 class Trained(ResNet):
