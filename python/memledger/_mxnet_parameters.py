@@ -8,7 +8,7 @@ import weakref
 
 from . import _mxnet_arrays, _native
 from ._in_front import put
-from ._naming import new_name
+from ._naming import FirstModel, new_name
 
 
 class _Saving(threading.local):
@@ -17,7 +17,7 @@ class _Saving(threading.local):
 
 _paths = weakref.WeakKeyDictionary()  # parameter -> its path, if it has no name itself
 _saving = _Saving()
-_first = None  # a weak reference to the first model with parameters
+_first = FirstModel()
 
 
 def install(gluon):
@@ -137,20 +137,9 @@ def _name_parameters(root):
     parameters = root._collect_params_with_prefix()
     if not any(hasattr(p, "_uuid") for p in parameters.values()):
         return  # they already have names
-    owner = _owner(root, parameters)
+    owner = _first.prefix(root, _blocks(root), bool(parameters))
     for path, parameter in parameters.items():
         name = owner + path
         if _paths.get(parameter) != name:
             _paths[parameter] = name
             _mxnet_arrays.watch(parameter, _arrays_of)
-
-
-def _owner(root, parameters):
-    """The prefix that distinguishes a model's parameters from those of others: empty for the
-    first model, usually the only one. A model that contains the first replaces it."""
-    global _first
-    first = _first() if _first else None
-    if parameters and (first is None or any(block is first for block in _blocks(root))):
-        _first = weakref.ref(root)
-        return ""
-    return "" if root is first else f"{_native.module_name(root)}."

@@ -31,6 +31,32 @@ def _new_number(kind):
     return number
 
 
+class FirstModel:
+    """The first model with parameters, usually the only one: the labels of its tensors begin
+    without its name. They stay in the trace when it is gone, so no other model takes its place
+    then; one that contains it does."""
+
+    def __init__(self):
+        self.reference = None  # a weak one
+
+    def model(self):
+        return self.reference() if self.reference else None
+
+    def prefix(self, model, modules, has_parameters):
+        """What the labels of a model's tensors begin with. `modules`: all that it consists of."""
+        first = self.model()
+        if has_parameters and (self.reference is None
+                               or any(module is first for module in modules)):
+            self.reference = weakref.ref(model)
+            return ""
+        return "" if model is first else f"{_native.module_name(model)}."
+
+    def begin_recording(self):
+        """A trace that begins has no labels of a model that is gone."""
+        if self.model() is None:
+            self.reference = None
+
+
 def tensors_in(thing, name, depth, most=None, places=True):
     """The tensors in nested dicts, lists and tuples, each with a name made of keys, and of places
     if these are wanted. `most`: so many items of each are looked at."""

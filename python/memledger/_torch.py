@@ -17,14 +17,14 @@ from . import _captured_passes, _ddp_buckets, _fsdp, _fsdp_flat, _job_place, _kv
     _private_pools, _process_groups, _torch_batches, _torch_building, _torch_caches, \
     _torch_compiled, _torch_data, _torch_outside, _torch_state, _torch_tracing, _wrappers
 from ._in_front import all_or_nothing, below, is_in_front, put
-from ._naming import joint_name, new_name
+from ._naming import FirstModel, joint_name, new_name
 
 # Registered buffers in which models keep keys and values while they generate.
 CACHE_BUFFERS = frozenset(("cache_k", "cache_v", "k_cache", "key_cache", "kv_cache", "v_cache",
                            "value_cache"))
 
 _undefined = []  # weak references to modules that were named within a call
-_first = None    # a weak reference to the first model with parameters
+_first = FirstModel()
 
 
 def install():
@@ -83,6 +83,7 @@ def begin_recording():
     """Repeats all names for a recording that begins in a running process."""
     _torch_state.forget()
     _torch_outside.forget()
+    _first.begin_recording()
     install()
     _torch_building.note_all()
     _native.track_again()
@@ -96,7 +97,8 @@ def name_tree(root):
             _native.hide_module(module)
         return
     model, outermost = _name_outermost(root)
-    owner, tracked, named = _owner(model), set(), []
+    owner = _first.prefix(model, model.modules(), next(model.parameters(), None) is not None)
+    tracked, named = set(), []
     is_graph = _wrappers.is_graph(model)
     for path, module in _wrappers.named_modules(root):
         if path:
@@ -145,23 +147,11 @@ def _finish_call(args, kwargs, result):
 def label_of(module):
     """What the labels of a named module's tensors begin with."""
     name, root = _native.module_name(module), _native.module_root(module)
-    first = _first() if _first else None
-    if first is None or root is None or root is _native.module_root(first):
+    if (_first.reference is None or root is None
+            or root is _native.module_root(_first.model())):
         return name
     owner = _native.module_name(root)
     return owner if module is root else f"{owner}.{name}"
-
-
-def _owner(model):
-    """The prefix that distinguishes a model's tensors from those of others: empty for the first
-    model, usually the only one. A model that contains the first replaces it."""
-    global _first
-    first = _first() if _first else None
-    if next(model.parameters(), None) is not None:
-        if first is None or any(module is first for module in model.modules()):
-            _first = weakref.ref(model)
-            return ""
-    return "" if model is first else f"{_native.module_name(model)}."
 
 
 def _name_outermost(root):

@@ -15,7 +15,7 @@ from . import _native
 from ._in_front import put
 from ._late import is_of_allocator, storage_of
 
-_blocks = {}  # (device, address) -> reference to the tensor or the storage
+_blocks = _native.keep({})  # (device, address) -> reference to the tensor or the storage
 _reference = weakref.ref  # to a storage
 _known = None  # the mappings of the process when they were last read
 

@@ -35,15 +35,19 @@ struct region {
     size_t count;
     struct layer inside; /* where the thread is */
     enum region_kind kind;
+    bool in_node; /* of backward: the scopes of a node are around it */
 };
 
 static __thread struct region running;
 
 /* ---- Layers ------------------------------------------------------------------- */
 
-/* In backward the module is not called again. */
+/* In backward the module is not called again. The node of a compiled function that calls modules
+ * was created in the program, outside of them. */
 static void enter_root(const struct ml_extension_api *recorder, const struct layer *layer)
 {
+    if (running.in_node)
+        recorder->enter_backward_code();
     if (running.kind != FORWARD)
         recorder->enter_layer(layer->root, layer->root_class, false);
     else
@@ -56,6 +60,8 @@ static void leave_root(const struct ml_extension_api *recorder)
         recorder->leave_layer();
     else
         recorder->leave_module();
+    if (running.in_node)
+        recorder->leave_backward_code();
 }
 
 static void move_to(struct layer to)
@@ -158,6 +164,7 @@ static PyObject *call_region(struct ml_scoped_call *self, PyObject *inputs, PyOb
     bool begins_backward = region.kind != FORWARD && is_outermost;
     PyObject *result;
 
+    region.in_node = region.kind == BACKWARD && !is_outermost && running.kind != WHOLE_PASS;
     if (region.kind == FORWARD && is_outermost && names_roots(region.layers, region.count))
         begin_outermost(inputs);
     if (PyErr_Occurred())
@@ -219,7 +226,8 @@ static PyObject *scoped_region(PyObject *self, PyObject *args, PyObject *kwargs)
     if (made && (!call->namer || !PyBytes_Check(call->namer) || call->number < 0 ||
                  call->number >= REGION_KINDS)) {
         Py_DECREF(made);
-        PyErr_SetString(PyExc_TypeError, "scoped_region needs the result of pack_layers and a kind");
+        PyErr_SetString(PyExc_TypeError,
+                        "scoped_region needs the result of pack_layers and a kind");
         return NULL;
     }
     return made;
@@ -230,7 +238,8 @@ static PyMethodDef methods[] = {
     {"pack_layers", pack_layers, METH_O,
      "pack_layers([(root, its class, name, class) or None]): without a root, relative names."},
     {"scoped_region", (PyCFunction)(void (*)(void))scoped_region, METH_VARARGS | METH_KEYWORDS,
-     "scoped_region(original, namer=packed layers, number=kind): wraps compiled code. The kind is 1 "
+     "scoped_region(original, namer=packed layers, number=kind): wraps compiled code. The kind is "
+     "1 "
      "for code of backward, 2 for a whole pass."},
     {NULL, NULL, 0, NULL},
 };

@@ -65,11 +65,23 @@ static PyObject *space_free(PyObject *self, PyObject *args)
     Py_RETURN_NONE;
 }
 
+/* When Python ends, it frees weak references together with the objects, and then does not call the
+ * callbacks. Those in an object that C refers to stay. */
+static PyObject *keep(PyObject *self, PyObject *object)
+{
+    (void)self;
+    Py_INCREF(object); /* for the rest of the process */
+    Py_INCREF(object);
+    return object;
+}
+
 static PyMethodDef methods[] = {
     {"space_alloc", space_alloc, METH_VARARGS, "space_alloc(device, space, address, bytes)"},
     {"space_label", space_label, METH_VARARGS,
      "space_label(device, space, address, label, category)"},
     {"space_free", space_free, METH_VARARGS, "space_free(device, space, address)"},
+    {"keep", keep, METH_O,
+     "Returns the object, which stays until the process ends, with the weak references in it."},
     {NULL, NULL, 0, NULL},
 };
 

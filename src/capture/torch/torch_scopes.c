@@ -24,6 +24,8 @@
  * scarce in a process that loads us late. */
 #define NODES_MAX 8
 
+#define NO_TAPE 0 /* PyTorch counts threads from 1 */
+
 typedef uint64_t number_function(void);
 
 static _Atomic(number_function *) next_number;
@@ -231,10 +233,22 @@ void ml_torch_leave_backward(void)
         ml_mark_phase(ML_PHASE_NONE);
 }
 
+static void push_node(uint64_t tape, uint64_t number, uint32_t flags, uint32_t operator_name)
+{
+    uint64_t words[] = {ml_record_word(ML_REC_PUSH_TAPE, 0, ml_now()), tape, number,
+                        ml_pair(flags, operator_name)};
+
+    ml_writer_end_function();
+    ml_record(words, 4);
+}
+
 void ml_torch_enter_backward_code(void)
 {
     record_tape();
-    ml_push_phase(ML_PHASE_BACKWARD);
+    if (thread_scopes.nodes)
+        push_node(NO_TAPE, 0, 0, 0); /* outside the scopes of the node */
+    else
+        ml_push_phase(ML_PHASE_BACKWARD);
     thread_scopes.layers++;
 }
 
@@ -273,10 +287,7 @@ void ml_torch_enter_node(uint64_t tape, uint64_t number, uint32_t operator_name)
         thread_scopes.last_number = number;
     }
     record_tape();
-    uint64_t words[] = {ml_record_word(ML_REC_PUSH_TAPE, 0, ml_now()), tape, number,
-                        ml_pair(flags, operator_name)};
-    ml_writer_end_function();
-    ml_record(words, 4);
+    push_node(tape, number, flags, operator_name);
     if (thread_scopes.nodes < NODES_MAX)
         thread_scopes.outside[thread_scopes.nodes] = thread_scopes.recomputes;
     thread_scopes.nodes++;

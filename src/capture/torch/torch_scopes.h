@@ -51,7 +51,8 @@ bool ml_torch_is_outermost(void);
 bool ml_torch_was_in_scope(void);
 
 /* Code of a backward pass that no node runs: of compiled autograd, or called when all nodes have
- * run. Each enter is followed by its leave. */
+ * run. Or code that a node runs for another module than the one that created the node. Each enter
+ * is followed by its leave. */
 void ml_torch_enter_backward_code(void);
 void ml_torch_leave_backward_code(void);
 

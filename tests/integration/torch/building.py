@@ -81,7 +81,7 @@ def loaded():
     checkpoint = torch.load(file)
     model = ResNet()
     model.load_state_dict(checkpoint["model"])
-    return {"ResNet": model, "loading": checkpoint["model"]}
+    return {"ResNet#2": model, "loading": checkpoint["model"]}
 
 
 class Trained(ResNet):
@@ -100,7 +100,7 @@ def from_mapped_file():
 
 
 def mapped_and_used():
-    """Its second copy is of another type, in ordinary memory."""
+    """Its second copy is of another type, in ordinary memory, except the counters of batches."""
     model = from_mapped_file()["ResNet"]
     with torch.no_grad():
         model(torch.randn(2, 3, 32, 32))
@@ -138,6 +138,12 @@ def dropped():
     """The first model is only counted."""
     print(sum(p.numel() for p in ResNet().parameters()))
     return {"Sequential": nn.Sequential(nn.Linear(300, 500))}
+
+
+def after_another():
+    """The first model had names, and is gone when the second is made."""
+    Trained().state_dict()
+    return {"ResNet": ResNet()}
 
 
 class Lazy(nn.Module):

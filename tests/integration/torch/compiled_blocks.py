@@ -60,8 +60,8 @@ class CompiledBlocks:
 
 
 def layers_in(rows):
-    """{path: {category: bytes}} of `memledger layers --json`, without what the program computes. Of
-    models that had the same class, one after the other, the first may have the parameters."""
+    """{path: {category: bytes}} of `memledger layers --json`, without what the program computes.
+    Models of the same class, one after the other, have numbers: paths are without the model."""
     found = {}
     for row in rows:
         for kind in KEPT:

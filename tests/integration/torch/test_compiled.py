@@ -9,6 +9,7 @@
 # SPDX-License-Identifier: Apache-2.0
 import functools
 import os
+import re
 import tempfile
 
 import harness
@@ -20,6 +21,7 @@ PROGRAM = os.path.join(os.path.dirname(os.path.abspath(__file__)), "compiled.py"
 ENOUGH = 0.99
 FIRST = (2, 15)  # the only version that was tried
 PATIENCE_S = 600
+NUMBER = re.compile(r"#\d+")  # of a model: the programs make several of a class
 FOLDER = tempfile.TemporaryDirectory(prefix="memledger-compiled-")
 CACHE = os.environ.get("TEST_COMPILED_CACHE") or os.path.join(FOLDER.name, "cache")
 
@@ -100,6 +102,21 @@ def test_activations_are_in_their_layers():
         check(f"GPT > {layer}" in modules, f"none in {layer}", modules)
 
 
+def names(blocks, case):
+    """After the first step, in which the compiler allocates, too."""
+    blocks = blocks.of(case)
+    begin = min(b.born for b in blocks if b.phase == "optimizer")
+    return {(b.phase, NUMBER.sub("", b.module), b.category, b.bytes) for b in blocks
+            if b.module and b.born > begin}
+
+
+def test_backward_of_a_function_is_in_its_model():
+    """As if the model had been compiled, and not in the function that made the batch."""
+    function, model = ({name for name in names(recorded()[1], case) if name[0] == "backward"}
+                       for case in ("function", "gpt"))
+    equal(function, model, "layers, categories and sizes")
+
+
 def test_captured_passes_are_in_layers():
     """Not all in the model as a whole."""
     for case, layers in CAPTURED.items():
@@ -143,13 +160,7 @@ def test_names_do_not_depend_on_the_cache():
     warm = recorded()[1]
     os.environ["TORCHINDUCTOR_CACHE_DIR"] = os.path.join(FOLDER.name, "cold")
     _, cold = record("cold", "sequential")
-
-    def names(blocks):
-        """After the first step, in which the compiler allocates, too."""
-        blocks = blocks.of("sequential")
-        begin = min(b.born for b in blocks if b.phase == "optimizer")
-        return {(b.module, b.category, b.bytes) for b in blocks if b.module and b.born > begin}
-    equal(names(cold), names(warm), "layers, categories and sizes")
+    equal(names(cold, "sequential"), names(warm, "sequential"), "layers, categories and sizes")
 
 
 harness.main(globals())

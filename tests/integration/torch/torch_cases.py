@@ -25,9 +25,11 @@ def storage_of(tensor):
 
 
 def alive_bytes():
-    """The memory of all tensors that Python can reach, each storage once."""
+    """The memory of all tensors that Python can reach, each storage once. Those on the meta device,
+    such as PyTorch 2.3 has itself, have none."""
     gc.collect()
-    tensors = [o for o in gc.get_objects() if type(o) in (torch.Tensor, nn.Parameter)]
+    tensors = [o for o in gc.get_objects()
+               if type(o) in (torch.Tensor, nn.Parameter) and o.device.type != "meta"]
     tensors += [t.grad for t in tensors if t.is_leaf and t.grad is not None]
     return sum(dict(map(storage_of, tensors)).values())
 
