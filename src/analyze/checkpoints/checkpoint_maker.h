@@ -16,7 +16,7 @@
 
 struct ml_checkpoint_opts {
     uint64_t every_events;        /* 0: as described above */
-    double share;                 /* of the trace's bytes, with pyramids; 0: a twentieth */
+    double share;                 /* of the trace's bytes, with pyramids; 0: 4.7 % */
     const char *maker;            /* says which program made them; NULL: nothing */
     struct ml_progress *progress; /* NULL: not wanted */
 };

@@ -29,7 +29,8 @@ void ml_heap_refused(size_t bytes, int error)
 /* ---- The most frequent calls --------------------------------------------------- */
 
 /* malloc and free jump to one of two functions: a record needs many registers, and saving them
- * would take most of the time of a call that is not recorded. The two have the hook's caller. */
+ * would take most of the time of a call that is not recorded. The hooks jump, so that the caller of
+ * either function is the hook's caller. */
 
 static ML_NOINLINE void *malloc_of_all(size_t bytes)
 {
