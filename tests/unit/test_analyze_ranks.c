@@ -102,6 +102,26 @@ static void test_below(void **state)
     drop(s);
 }
 
+/* A small network: one module has all activations, but the inputs tell why. */
+static void test_longer_in_one_module(void **state)
+{
+    struct simulation *s = make(FAULT_NONE, 5, FAULT_LONGER);
+    const struct ml_ranks *ranks;
+
+    (void)state;
+    for (uint32_t i = 0; i < RANKS; i++) {
+        struct ml_digest_rank *of = &s->digests[i].ranks.items[0];
+
+        for (size_t k = 0; k < of->cells.len; k++)
+            if (of->cells.items[k].category == MEMLEDGER_ACTIVATION)
+                of->cells.items[k].module = 1;
+    }
+    ranks = judge(s);
+    assert_int_equal(ranks->findings.len, 1);
+    assert_int_equal(ranks->findings.items[0].cause, ML_CAUSE_LONGER);
+    drop(s);
+}
+
 /* Each rank has its inputs in another module: as a whole they do not differ. */
 static void test_scattered_category(void **state)
 {
@@ -290,6 +310,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_clocks),
         cmocka_unit_test(test_below),
+        cmocka_unit_test(test_longer_in_one_module),
         cmocka_unit_test(test_scattered_category),
         cmocka_unit_test(test_lacks_module),
         cmocka_unit_test(test_sampled_heap),

@@ -12,6 +12,7 @@
 
 #define IN_ONE_MODULE 0.6 /* of the difference, to name a module */
 #define SPREAD_MODULES 3  /* that share a difference, to call it one of all modules */
+#define LONGER_INPUT 1.25 /* times the inputs of the peers: these explain the rest */
 
 /* The bytes of modules × categories, then those of each category in all modules, and those to
  * compare them with. The median of a category over the peers is not the sum of the medians of its
@@ -236,6 +237,14 @@ static bool follows_input(uint32_t category)
            category == MEMLEDGER_KV_CACHE;
 }
 
+/* Small models have too few modules to tell by their number. */
+static bool has_other_input(const struct ml_rank_finding *f)
+{
+    if (f->category == MEMLEDGER_INPUT || f->input_ratio <= 0)
+        return false;
+    return f->bytes > 0 ? f->input_ratio >= LONGER_INPUT : f->input_ratio <= 1 / LONGER_INPUT;
+}
+
 static enum ml_rank_cause cause_of(const struct ml_rank_finding *f, size_t modules)
 {
     if (f->kind == ML_RANK_LEAKS)
@@ -245,7 +254,8 @@ static enum ml_rank_cause cause_of(const struct ml_rank_finding *f, size_t modul
     if (is_state(f->category) && (f->ratio >= 1.5 || (f->ratio > 0 && f->ratio <= 0.67)))
         return ML_CAUSE_UNSHARDED;
     if (follows_input(f->category))
-        return modules >= SPREAD_MODULES ? ML_CAUSE_LONGER : ML_CAUSE_INPUT_THERE;
+        return modules >= SPREAD_MODULES || has_other_input(f) ? ML_CAUSE_LONGER
+                                                               : ML_CAUSE_INPUT_THERE;
     return ML_CAUSE_UNKNOWN;
 }
 
