@@ -1,4 +1,4 @@
-/* Ranks and steps as a map: one row for each rank, the fuller the higher the peak in these steps.
+/* Ranks and steps as a map: one row for each rank, the shade the stronger the higher the peak in these steps.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -37,7 +37,7 @@ export class RankMap {
     this.columns = ranks.ranks.reduce((most, { step_peaks: list }) => Math.max(most, list.length), 0);
     this.least = peaks.reduce((least, bytes) => Math.min(least, bytes), Infinity);
     this.most = peaks.reduce((most, bytes) => Math.max(most, bytes), 0);
-    this.scale = h('p', { class: 'quiet' }, `The fuller a cell, the higher the peak of its step: from ${formatBytes(this.least)}, palest, to ${formatBytes(this.most)}.`);
+    this.scale = h('p', { class: 'quiet' }, `The stronger the shade of a cell, the higher the peak of its step: from ${formatBytes(this.least)}, faintest, to ${formatBytes(this.most)}.`);
     this.canvas.style.height = `calc(${ranks.ranks.length * this.rowSize()}rem + 2rem)`;
     this.canvas.addEventListener('mousemove', (event) => this.point(event));
     this.canvas.addEventListener('mouseleave', () => this.choose(null));
