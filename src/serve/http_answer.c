@@ -41,20 +41,24 @@ struct MHD_Response *ml_response_of(const void *data, size_t bytes)
     return MHD_create_response_from_buffer(bytes, (void *)(uintptr_t)data, MHD_RESPMEM_MUST_COPY);
 }
 
+/* Ends the document, and releases its text. */
+static struct MHD_Response *response_of_json(struct ml_json *json)
+{
+    struct MHD_Response *response = NULL;
+
+    if (ml_json_finish(json) == 0)
+        response = ml_response_of(json->out->data, json->out->len);
+    ml_buf_release(json->out);
+    return response;
+}
+
 enum MHD_Result ml_answer_json(struct MHD_Connection *connection, unsigned status,
                                struct ml_json *json)
 {
-    enum MHD_Result sent = MHD_NO;
-
-    if (ml_json_finish(json) == 0)
-        sent = ml_answer(connection, status, ml_response_of(json->out->data, json->out->len),
-                         ML_JSON_TYPE);
-    ml_buf_release(json->out);
-    return sent;
+    return ml_answer(connection, status, response_of_json(json), ML_JSON_TYPE);
 }
 
-enum MHD_Result ml_answer_error(struct MHD_Connection *connection, unsigned status,
-                                const char *reason)
+struct MHD_Response *ml_response_of_error(const char *reason)
 {
     struct ml_buf text = {0};
     struct ml_json json;
@@ -63,5 +67,11 @@ enum MHD_Result ml_answer_error(struct MHD_Connection *connection, unsigned stat
     ml_json_begin_object(&json);
     ml_json_kv_cstr(&json, "error", reason);
     ml_json_end_object(&json);
-    return ml_answer_json(connection, status, &json);
+    return response_of_json(&json);
+}
+
+enum MHD_Result ml_answer_error(struct MHD_Connection *connection, unsigned status,
+                                const char *reason)
+{
+    return ml_answer(connection, status, ml_response_of_error(reason), ML_JSON_TYPE);
 }

@@ -24,7 +24,10 @@ struct MHD_Response *ml_response_of(const void *data, size_t bytes);
 enum MHD_Result ml_answer_json(struct MHD_Connection *connection, unsigned status,
                                struct ml_json *json);
 
-/* {"error": reason} */
+/* A response {"error": reason}, or NULL. */
+struct MHD_Response *ml_response_of_error(const char *reason);
+
+/* Sends {"error": reason}. */
 enum MHD_Result ml_answer_error(struct MHD_Connection *connection, unsigned status,
                                 const char *reason);
 

@@ -70,15 +70,15 @@ static enum MHD_Result add_argument(void *context, enum MHD_ValueKind kind, cons
     return asked->r == 0 ? MHD_YES : MHD_NO;
 }
 
-static enum MHD_Result send_output(struct MHD_Connection *connection, struct asked *asked,
-                                   const struct ml_buf *output)
+/* Also a failure comes with its command: a view shows it beside the reason. */
+static enum MHD_Result send_with_command(struct MHD_Connection *connection, struct asked *asked,
+                                         unsigned status, struct MHD_Response *response)
 {
-    struct MHD_Response *response = ml_response_of(output->data, output->len);
     const char *command = ml_command_query_text(&asked->query);
 
     if (response && command)
         MHD_add_response_header(response, "X-Memledger-Command", command);
-    return ml_answer(connection, MHD_HTTP_OK, response, ML_JSON_TYPE);
+    return ml_answer(connection, status, response, ML_JSON_TYPE);
 }
 
 static enum MHD_Result run_command(struct MHD_Connection *connection, struct asked *asked)
@@ -92,12 +92,14 @@ static enum MHD_Result run_command(struct MHD_Connection *connection, struct ask
     wait_for_command(connection, ANSWER_SECONDS + IDLE_SECONDS);
     code = ml_child_output(asked->query.argv.items, &limits, &output, &asked->err);
     if (code < 0)
-        sent = ml_answer_error(connection, MHD_HTTP_INTERNAL_SERVER_ERROR, asked->err.text);
+        sent = send_with_command(connection, asked, MHD_HTTP_INTERNAL_SERVER_ERROR,
+                                 ml_response_of_error(asked->err.text));
     else if (code > 0)
-        sent =
-            ml_answer_error(connection, MHD_HTTP_UNPROCESSABLE_CONTENT, ml_child_reason(&output));
+        sent = send_with_command(connection, asked, MHD_HTTP_UNPROCESSABLE_CONTENT,
+                                 ml_response_of_error(ml_child_reason(&output)));
     else
-        sent = send_output(connection, asked, &output);
+        sent = send_with_command(connection, asked, MHD_HTTP_OK,
+                                 ml_response_of(output.data, output.len));
     ml_buf_release(&output);
     return sent;
 }

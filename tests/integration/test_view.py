@@ -139,6 +139,9 @@ def test_errors_say_why():
             answer, body = viewer.get(path)
             equal(answer.status, status, path, body)
             contains(json.loads(body)["error"], words, path)
+        answer, _ = viewer.get("/api/tree?file=0&at=nowhere")
+        equal(answer.getheader("X-Memledger-Command"), f"memledger tree --at=nowhere {GPT}",
+              "the command that failed")
 
 
 def test_only_the_browser_with_the_address():

@@ -11,11 +11,13 @@ export interface Answer<T> {
   command: string;
 }
 
-/* The server's or the command's own words. */
+/* The server's or the command's own words.
+ * command: the one that failed, or '' if none ran */
 export class ApiError extends Error {
   constructor(
     message: string,
     readonly status: number,
+    readonly command = '',
   ) {
     super(message);
   }

@@ -22,10 +22,14 @@ export function headerText(value: string): string {
   return new TextDecoder().decode(bytes);
 }
 
+function commandOf(response: Response): string {
+  return headerText(response.headers.get('X-Memledger-Command') ?? '');
+}
+
 async function errorOf(response: Response): Promise<ApiError> {
   const body = (await response.json().catch(() => null)) as { error?: unknown } | null;
   const text = typeof body?.error === 'string' ? body.error : `the server answered ${response.status}`;
-  return new ApiError(text.replace(/^memledger: /, ''), response.status);
+  return new ApiError(text.replace(/^memledger: /, ''), response.status, commandOf(response));
 }
 
 async function load(verb: string, query: Query): Promise<Answer<unknown>> {
@@ -44,8 +48,7 @@ async function respond(path: string, init: RequestInit = {}): Promise<Response> 
 
 async function loadFromServer(path: string): Promise<Answer<unknown>> {
   const response = await respond(path);
-  const command = headerText(response.headers.get('X-Memledger-Command') ?? '');
-  return { data: await response.json(), command };
+  return { data: await response.json(), command: commandOf(response) };
 }
 
 function forgetOldest(): void {

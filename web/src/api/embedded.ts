@@ -47,7 +47,7 @@ export async function embeddedAnswer(from: Excerpt, verb: string, query: Query):
 
   if (verb === 'files') return { data: { files: [from.file] }, command: '' };
   const contained = findAnswer(from, verb, query);
-  if (contained?.error !== undefined) throw new ApiError(contained.error, unprocessable);
+  if (contained?.error !== undefined) throw new ApiError(contained.error, unprocessable, contained.command);
   const text = contained?.block === undefined ? null : blockText(contained.block);
   if (!contained || text === null) throw missing;
 

@@ -4,6 +4,7 @@
  */
 import { ApiError } from '../api/client';
 import { h } from './element';
+import { toolbar } from './toolbar';
 
 export function loading(): HTMLElement {
   return h('p', { class: 'notice quiet', role: 'status' }, 'Reading the trace …');
@@ -21,11 +22,19 @@ export function asSentence(text: string): string {
   return /[.!?]$/.test(begin) ? begin : `${begin}.`;
 }
 
+/* The reason, below the command that gave it. */
 export function failure(error: unknown): HTMLElement {
   const text = asSentence(error instanceof Error ? error.message : String(error));
   const isAnswer = error instanceof ApiError && error.status === unprocessable;
+  const reason = h('p', { class: isAnswer ? 'notice' : 'notice failure', role: 'alert' }, text);
 
-  return h('p', { class: isAnswer ? 'notice' : 'notice failure', role: 'alert' }, text);
+  return withCommand(error, reason);
+}
+
+/* Puts the command that failed, if one ran, above the words about it. */
+export function withCommand(error: unknown, words: HTMLElement): HTMLElement {
+  if (!(error instanceof ApiError) || error.command === '') return words;
+  return h('div', {}, toolbar([error.command], {}), words);
 }
 
 export function remarks(sentences: readonly string[]): HTMLElement | null {

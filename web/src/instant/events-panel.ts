@@ -5,6 +5,7 @@
 import type { Answer } from '../api/client';
 import type { EventRow, Events } from '../api/types';
 import { bytesColumn, numberColumn, textColumn, type Column } from '../dom/columns';
+import { h } from '../dom/element';
 import { nothing } from '../dom/notice';
 import { frameText } from '../dom/stack-text';
 import { DataTable } from '../dom/table';
@@ -50,5 +51,5 @@ export function eventsPanel(answer: Answer<Events>, search: string, hasTimes: bo
   if (events.length === 0) return panel([answer], {}, nothing('No event comes after this moment.'));
   const columns = columnsOf(hasTimes).filter((column) => events.some((row) => column.value(row) !== null));
   const table = new DataTable<EventRow>({ caption: `The next ${formatCount(events.length)} events`, columns, rows: events, search });
-  return panel([answer], { csv: () => table.csv() }, table.element);
+  return panel([answer], { csv: () => table.csv() }, h('div', { class: 'events' }, table.element));
 }

@@ -72,11 +72,11 @@ export function isHatched(part: number): boolean {
   return partHatch(part).length > 0;
 }
 
-const palest = 0.06;
+const faintest = 0.06;
 
 /* The opacity of a value between the lowest and the highest of all: differences of a few percent are visible.
  * Zero is none. */
 export function shadeOf(value: number, least: number, most: number): number {
   if (value === 0) return 0;
-  return most > least ? palest + ((1 - palest) * (value - least)) / (most - least) : 0.5;
+  return most > least ? faintest + ((1 - faintest) * (value - least)) / (most - least) : 0.5;
 }

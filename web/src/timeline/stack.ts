@@ -26,6 +26,7 @@ function bandName(plot: Plot, index: number): string {
 
   if (band?.rest) return plot.by === 'category' ? 'other categories' : plot.by === 'process' ? 'other processes' : `other ${plot.by}s`;
   if (!band?.name) return `no ${plot.by}`;
+  if (plot.by === 'process' && /^\d+ ?$/.test(band.name)) return `process ${band.name.trim()}`; // its command is unknown
   return plot.by === 'category' ? words(band.name) : band.name;
 }
 

@@ -232,7 +232,7 @@ export class TimelineView {
     const shown = this.files().find(({ id }) => id === this.store.state.file)?.name ?? '';
     const process = this.store.state.process !== '' ? ['Not filtered by process: a band has all processes of a rank.'] : [];
 
-    return [...process, `Ranks of ${formatCount(count)} traces, by their wall clocks. The upper edge adds up the highest moment of each rank in a column. The moment below is one of ${shown}.`];
+    return [...process, `Ranks of ${formatCount(count)} ${count === 1 ? 'trace' : 'traces'}, by their wall clocks. The upper edge adds up the highest moment of each rank in a column. The moment below is one of ${shown}.`];
   }
 
   private showMinimap(plot: Plot): void {

@@ -18,6 +18,7 @@ import type { Store } from '../state/store';
 import { inks } from '../theme/inks';
 import { CanvasSurface } from '../theme/surface';
 import { failed, framed } from './frame';
+import { namedRuns } from './run-names';
 import { runDashes, StepChart } from './step-chart';
 
 const runsMax = 16; // of one question to the server
@@ -118,7 +119,8 @@ export async function compareView(store: Store, files: readonly TraceFile[]): Pr
   const answer = await ask<Compare>('compare', [
     ['file', String(state.file)], ...chosen.map(({ id }) => ['file', String(id)] as const), ...whatOptions(state), ['top', '1000'], ...filterOptions('compare', state), ...readOptions(state),
   ]);
-  const { data } = answer;
+  const shown = files.filter(({ id }) => id === state.file);
+  const data = { ...answer.data, runs: namedRuns(answer.data.runs, [...shown, ...chosen].map(({ name }) => name)) };
   const table = new DataTable<Entry>({
     caption: state.each === 'entry' ? `At ${state.at}, by ${state.keys.join(', ')}` : `Peak of each ${state.each}`,
     columns: entryColumns(data),

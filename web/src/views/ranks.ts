@@ -8,7 +8,7 @@ import { readOptions } from '../api/filters';
 import type { Rank, Ranks, TraceFile } from '../api/types';
 import { bytesColumn, changeColumn, countColumn, numberColumn, textColumn, type Column } from '../dom/columns';
 import { h } from '../dom/element';
-import { asSentence, nothing, remarks } from '../dom/notice';
+import { asSentence, nothing, remarks, withCommand } from '../dom/notice';
 import { saveButtons } from '../dom/save';
 import { DataTable } from '../dom/table';
 import { formatBytes, formatCount, formatExact, formatPercent } from '../format/bytes';
@@ -63,7 +63,9 @@ function columnsOf(data: Ranks): Column<Rank>[] {
 
 function noRanks(error: unknown): HTMLElement {
   if (!(error instanceof ApiError) || error.status === 0) throw error;
-  return failed('Ranks', nothing(`${asSentence(error.message)} Open all traces of a job to see its ranks: memledger view FOLDER`));
+  const advice = nothing(`${asSentence(error.message)} Open all traces of a job to see its ranks: memledger view FOLDER`);
+
+  return failed('Ranks', withCommand(error, advice));
 }
 
 export async function ranksView(store: Store, files: readonly TraceFile[]): Promise<HTMLElement> {

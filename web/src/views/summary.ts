@@ -99,9 +99,9 @@ function processesTable(data: Summary, search: string) {
   });
 }
 
-/* "python train.py, recorded 2026-11-16 14:27:09 UTC on workstation" */
+/* "python train.py, recorded 2026-11-16 14:27:09 UTC on workstation". An imported trace may have no command. */
 function origin(data: Summary): string {
-  const when = data.start_wall_ns > 0 ? `recorded ${formatDate(data.start_wall_ns)}` : null;
+  const when = data.start_wall_ns > 0 ? `${data.command === null ? 'Recorded' : 'recorded'} ${formatDate(data.start_wall_ns)}` : null;
   const where = data.host === null ? '' : ` on ${data.host}`;
   return [data.command, when && when + where].filter((part) => part !== null).join(', ');
 }

@@ -29,6 +29,12 @@ export const viewChecks = {
     assert.deepEqual(shown, summary.by_category.map(({ at_peak_bytes: bytes }) => exact(bytes)));
   },
 
+  async 'a view without an answer shows the command and its reason'(page) {
+    await show(page, 'view=oom');
+    await page.getByText('No allocation was refused').waitFor();
+    assert.match(await page.locator('main .toolbar code').textContent(), /^memledger oom .*\.mled$/);
+  },
+
   async 'two runs are compared'(page) {
     const compared = json('compare', '--at=peak', '--by=module,category', '--top=1000', files[0], files[1]);
 

@@ -39,6 +39,11 @@ describe('bands', () => {
     expect(layers.map((layer) => [layer.band, layer.name])).toEqual([[1, 'Net'], [0, 'no module']]);
   });
 
+  test('of a process without a command say that it is one', () => {
+    const layers = stackBands(plotOf('process', ['0 ', '6118 python3 train.py'], [[1, 1], [2, 2]]));
+    expect(layers.map(({ name }) => name)).toEqual(['process 0', '6118 python3 train.py']);
+  });
+
   test('are copied with exact numbers', () => {
     expect(bandsCsv(plot, stackBands(plot))).toBe('time_ns,parameter,other\n0,10,1\n5,20,2\n');
   });
