@@ -21,7 +21,7 @@ interface Cell {
 
 function scaleText(least: number, most: number): string {
   if (most === 0) return 'No rank has memory in any step.';
-  return `The stronger the colour, the higher the peak in these steps: from ${formatBytes(least)} (palest) to ${formatBytes(most)}.`;
+  return `The stronger the colour, the higher the peak in these steps: from ${formatBytes(least)} (faintest) to ${formatBytes(most)}.`;
 }
 
 export class RankMap {
