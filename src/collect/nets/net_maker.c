@@ -369,10 +369,11 @@ bool ml_net_make(struct ml_net_maker *m, const struct ml_encoder *e, uint64_t se
 {
     unsigned contents = contents_of(e);
     uint32_t space = m->is_on ? m->space : busiest_space(e);
+    bool does_fit = fits(e, contents, space);
 
-    if (!m->is_on && (!fits(e, contents, space) || !begin_series(m, space, series)))
+    if (!m->is_on && (!does_fit || !begin_series(m, space, series)))
         return false;
-    if (!fits(e, contents, space)) {
+    if (!does_fit) {
         ml_net_end(m, e->events, ret);
         return true;
     }
