@@ -234,6 +234,18 @@ def run_one(name, function):
             os.chdir(home)
 
 
+def check_order(*command, events, options=()):
+    """Runs a program that passes as many blocks between threads, and frees all of them."""
+    result = run(*command, options=["-f", "-q", *options])
+    equal(result.code, 0, "exit code", result)
+    trace = result.dump()
+    balanced(trace)
+    equal((trace["kinds"]["alloc"], trace["kinds"]["free"]), (events, events),
+          "allocations and frees")
+    equal(trace["live_bytes"], 0, "live at the end")
+    return result
+
+
 def main(namespace):
     """Runs all test_*() or those named on the command line; exits."""
     wanted = sys.argv[1:]

@@ -6,7 +6,7 @@
  *
  * Each thread takes blocks from the pool, and frees them or mails them to its neighbour, which
  * frees them. The mailbox is a plain load and store, so the processor may read its clock early.
- * Addresses are made up.
+ * Addresses are made up. How a block is reported is up to passed_blocks.h.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -16,12 +16,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "memledger/memledger.h"
+#include "passed_blocks.h"
 
 #define THREADS_MAX 128
 #define POOL_BLOCKS (THREADS_MAX + 2)
 
-static memledger_space space;
 static int threads;
 static long blocks;
 
@@ -34,7 +33,7 @@ static int pool_len;
 static uintptr_t mailboxes[THREADS_MAX][8]; /* [0] is used, one a cache line */
 static uint64_t allocations, frees;
 
-static void lock(void)
+void lock_pool(void)
 {
     for (int tries = 1; __atomic_exchange_n(&pool_lock, 1, __ATOMIC_ACQUIRE); tries++) {
         if (tries % 1000 == 0)
@@ -42,30 +41,19 @@ static void lock(void)
     }
 }
 
-static void unlock(void)
+void unlock_pool(void)
 {
     __atomic_store_n(&pool_lock, 0, __ATOMIC_RELEASE);
 }
 
-static uintptr_t take(void)
+uintptr_t pop_block(void)
 {
-    uintptr_t block = 0;
-
-    lock();
-    if (pool_len)
-        block = pool[--pool_len];
-    unlock();
-    if (block)
-        memledger_alloc(space, (void *)block, 64);
-    return block;
+    return pool_len ? pool[--pool_len] : 0;
 }
 
-static void give_back(uintptr_t block)
+void push_block(uintptr_t block)
 {
-    memledger_free(space, (void *)block);
-    lock();
     pool[pool_len++] = block;
-    unlock();
 }
 
 static void *work(void *arg)
@@ -79,11 +67,11 @@ static void *work(void *arg)
         uintptr_t mail = __atomic_load_n(mine, __ATOMIC_ACQUIRE);
         uintptr_t block;
         if (mail) {
-            give_back(mail);
+            give_block_back(mail);
             given++;
             __atomic_store_n(mine, 0, __ATOMIC_RELEASE);
         }
-        block = (long)taken < blocks ? take() : 0;
+        block = (long)taken < blocks ? take_block() : 0;
         if (!block)
             continue;
         taken++;
@@ -91,7 +79,7 @@ static void *work(void *arg)
             __atomic_store_n(next, block, __ATOMIC_RELEASE);
             continue;
         }
-        give_back(block);
+        give_block_back(block);
         given++;
     }
     __atomic_fetch_add(&allocations, taken, __ATOMIC_RELAXED);
@@ -107,7 +95,7 @@ int main(int argc, char **argv)
         return 2;
     threads = atoi(argv[1]);
     blocks = atol(argv[2]);
-    space = memledger_space_open("cpu", MEMLEDGER_BLOCK, "passed on");
+    begin_blocks();
     for (pool_len = 0; pool_len < threads + 2; pool_len++)
         pool[pool_len] = 0x10000 + (uintptr_t)pool_len * 64;
     for (int i = 0; i < threads; i++)
@@ -117,7 +105,7 @@ int main(int argc, char **argv)
     /* A neighbour that was done before its last mail came. */
     for (int i = 0; i < threads; i++) {
         if (mailboxes[i][0]) {
-            give_back(mailboxes[i][0]);
+            give_block_back(mailboxes[i][0]);
             frees++;
         }
     }

@@ -4,18 +4,7 @@
 #
 # SPDX-License-Identifier: Apache-2.0
 import harness
-from harness import check, equal, program, run
-
-
-def check_order(*command, events, options=()):
-    result = run(*command, options=["-f", "-q", *options])
-    equal(result.code, 0, "exit code", result)
-    trace = result.dump()
-    harness.balanced(trace)
-    equal((trace["kinds"]["alloc"], trace["kinds"]["free"]), (events, events),
-          "allocations and frees")
-    equal(trace["live_bytes"], 0, "live at the end")
-    return result
+from harness import check, check_order, program
 
 
 def test_pool():

@@ -19,6 +19,7 @@
 #include "torch_helpers.h"
 #include "torch_scopes.h"
 #include "torch_spaces.h"
+#include "torch_stamps.h"
 #include "torch_workspaces.h"
 #if ML_WITH_MXNET
 #include "mxnet_spaces.h"
@@ -36,22 +37,22 @@ static void torch_begin(void)
         ml_torch_operators_begin();
 }
 
-static void label_in(uint32_t space, const void *ptr, uint32_t name, int category)
-{
-    if (space && ptr)
-        ml_record_label(space, ptr, (uint32_t)category, name);
-}
-
 static void label(int cuda_device, const void *ptr, uint32_t name, int category)
 {
-    label_in(cuda_device < 0 ? ml_torch_cpu_space() : ml_torch_cuda_space(cuda_device), ptr, name,
-             category);
+    int ordinal = cuda_device < 0 ? ML_TORCH_HOST : cuda_device;
+    uint32_t space = cuda_device < 0 ? ml_torch_cpu_space() : ml_torch_cuda_space(cuda_device);
+
+    if (space && ptr)
+        ml_record_label_at(ml_torch_now_for(ptr, ordinal), space, ptr, (uint32_t)category, name);
 }
 
 #if ML_WITH_MXNET
 static void mxnet_label(const struct ml_mxnet_block *block, uint32_t name, int category)
 {
-    label_in(ml_mxnet_space(block->device_type, block->device_id), block->ptr, name, category);
+    uint32_t space = ml_mxnet_space(block->device_type, block->device_id);
+
+    if (space && block->ptr)
+        ml_record_label(space, block->ptr, (uint32_t)category, name);
 }
 #endif
 

@@ -27,6 +27,7 @@
 
 #define ML_PENDING_WORDS 2048
 #define ML_AHEAD_WORDS 64
+#define ML_WRITER_NUMBERS UINT16_MAX
 
 /* A thread's end of its ring. It is in memory that the kernel clears in a forked child, so that a
  * child starts with limit 0 and takes the slow path, however it was forked. */
@@ -46,6 +47,7 @@ struct ml_writer {
     uint32_t paused_pushes; /* of them: during a pause, which is no loss */
     uint32_t owed_pops;     /* dropped pops whose push was recorded: record them later */
     uint32_t recording;     /* the recording that the ring belongs to */
+    uint32_t number;        /* of the thread among all that had a ring; 0: beyond the last */
     uint32_t function;      /* of the last ML_REC_FUNCTION; 0: a push or pop has ended it */
     /* The number of the ring's words that have memory behind them: see ring_pages.h. */
     uint64_t backed;
@@ -74,7 +76,8 @@ extern _Atomic bool ml_clock_fenced;
 
 uint64_t ml_now_slow(void);
 void ml_record_first(const uint64_t *words, unsigned n);
-void ml_record_slow(struct ml_writer *w, const uint64_t *words, unsigned n);
+/* only_in: the recording that the record is for; 0: the current one, whichever it is. */
+void ml_record_slow(struct ml_writer *w, uint32_t only_in, const uint64_t *words, unsigned n);
 void ml_record_nested(struct ml_writer *w, const uint64_t *words, unsigned n);
 void ml_record_pending(struct ml_writer *w);
 
@@ -103,6 +106,16 @@ static ML_ALWAYS_INLINE uint64_t ml_now(void)
 {
     if (ML_LIKELY(atomic_load_explicit(&ml_clock_mode, memory_order_relaxed) == ML_CLOCK_TSC))
         return ml_tsc();
+    return ml_now_slow();
+}
+
+/* The same without the fence: for a record that no other thread's records depend on, such as a
+ * scope, or one that is put in order by other means. The fence waits for the loads that are under
+ * way. In a program that works on memory this takes longer than everything else in a record. */
+static ML_ALWAYS_INLINE uint64_t ml_now_unfenced(void)
+{
+    if (ML_LIKELY(atomic_load_explicit(&ml_clock_mode, memory_order_relaxed) == ML_CLOCK_TSC))
+        return __builtin_ia32_rdtsc();
     return ml_now_slow();
 }
 
@@ -186,7 +199,7 @@ static ML_ALWAYS_INLINE void ml_record(const uint64_t *words, unsigned n)
     }
     ml_writer_begin(w, &mark, words[0]);
     if (ML_UNLIKELY(!ml_writer_has_room(w, n))) {
-        ml_record_slow(w, words, n);
+        ml_record_slow(w, 0, words, n);
         return;
     }
     ml_writer_finish(w, words, n);
@@ -222,12 +235,30 @@ static inline uint32_t ml_record_place(void)
     return ml_writer->recording;
 }
 
+/* For ml_record_in: the thread has no ring, is inside a record, or its ring is full or that of
+ * another recording. */
+void ml_record_in_slow(uint32_t recording, const uint64_t *words, unsigned n);
+
 /* The same as ml_record if the record goes into that recording, otherwise nothing: a running
  * process may leave one recording and join another at any time. */
-void ml_record_in(uint32_t recording, const uint64_t *words, unsigned n);
+static ML_ALWAYS_INLINE void ml_record_in(uint32_t recording, const uint64_t *words, unsigned n)
+{
+    struct ml_writer *w = ml_writer;
+    volatile uint64_t mark = 0;
 
-static inline void ml_record_spaced_in(uint32_t recording, unsigned space, const uint64_t *words,
-                                       unsigned n)
+    if (ML_UNLIKELY(!w->ring || w->busy || recording != w->recording)) {
+        ml_record_in_slow(recording, words, n);
+        return;
+    }
+    ml_writer_begin(w, &mark, words[0]);
+    if (ML_LIKELY(ml_writer_has_room(w, n)))
+        ml_writer_finish(w, words, n);
+    else
+        ml_record_slow(w, recording, words, n);
+}
+
+static ML_ALWAYS_INLINE void ml_record_spaced_in(uint32_t recording, unsigned space,
+                                                 const uint64_t *words, unsigned n)
 {
     if (!recording)
         return;
@@ -237,39 +268,69 @@ static inline void ml_record_spaced_in(uint32_t recording, unsigned space, const
         ml_record_in(recording, words, n);
 }
 
-static ML_ALWAYS_INLINE void ml_record_alloc(unsigned space, const void *ptr, uint64_t bytes)
+/* Functions that end in _at take the record's stamp. */
+static ML_ALWAYS_INLINE void ml_record_alloc_at(uint64_t stamp, unsigned space, const void *ptr,
+                                                uint64_t bytes)
 {
-    uint64_t words[] = {ml_record_word(ML_ALLOC, space, ml_now()), (uintptr_t)ptr, bytes};
+    uint64_t words[] = {ml_record_word(ML_ALLOC, space, stamp), (uintptr_t)ptr, bytes};
     ml_record_spaced(space, words, 3);
 }
 
+static ML_ALWAYS_INLINE void ml_record_alloc(unsigned space, const void *ptr, uint64_t bytes)
+{
+    ml_record_alloc_at(ml_now(), space, ptr, bytes);
+}
+
 /* The same for an allocation whose stack is known; not for hot paths. */
+static inline void ml_record_alloc_stack_at(uint64_t stamp, unsigned space, uint64_t addr,
+                                            uint64_t bytes, uint32_t stack)
+{
+    uint64_t words[] = {ml_record_word(ML_REC_ALLOC_STACK, space, stamp), addr, bytes, stack};
+    ml_record_spaced(space, words, 4);
+}
+
 static inline void ml_record_alloc_stack(unsigned space, uint64_t addr, uint64_t bytes,
                                          uint32_t stack)
 {
-    uint64_t words[] = {ml_record_word(ML_REC_ALLOC_STACK, space, ml_now()), addr, bytes, stack};
-    ml_record_spaced(space, words, 4);
+    ml_record_alloc_stack_at(ml_now(), space, addr, bytes, stack);
+}
+
+static ML_ALWAYS_INLINE void ml_record_free_at(uint64_t stamp, unsigned space, const void *ptr)
+{
+    uint64_t words[] = {ml_record_word(ML_FREE, space, stamp), (uintptr_t)ptr};
+    ml_record_spaced(space, words, 2);
 }
 
 static ML_ALWAYS_INLINE void ml_record_free(unsigned space, const void *ptr)
 {
-    uint64_t words[] = {ml_record_word(ML_FREE, space, ml_now()), (uintptr_t)ptr};
-    ml_record_spaced(space, words, 2);
+    ml_record_free_at(ml_now(), space, ptr);
+}
+
+static ML_ALWAYS_INLINE void ml_record_free_in_at(uint64_t stamp, uint32_t recording,
+                                                  unsigned space, const void *ptr)
+{
+    uint64_t words[] = {ml_record_word(ML_FREE, space, stamp), (uintptr_t)ptr};
+    ml_record_spaced_in(recording, space, words, 2);
 }
 
 static inline void ml_record_free_in(uint32_t recording, unsigned space, const void *ptr)
 {
-    uint64_t words[] = {ml_record_word(ML_FREE, space, ml_now()), (uintptr_t)ptr};
-    ml_record_spaced_in(recording, space, words, 2);
+    ml_record_free_in_at(ml_now(), recording, space, ptr);
 }
 
 /* A name and a purpose for a live block. */
+static inline void ml_record_label_at(uint64_t stamp, unsigned space, const void *ptr,
+                                      uint32_t category, uint32_t name)
+{
+    uint64_t words[] = {ml_record_word(ML_LABEL, space, stamp), (uintptr_t)ptr,
+                        ml_pair(category, name)};
+    ml_record_spaced(space, words, 3);
+}
+
 static inline void ml_record_label(unsigned space, const void *ptr, uint32_t category,
                                    uint32_t name)
 {
-    uint64_t words[] = {ml_record_word(ML_LABEL, space, ml_now()), (uintptr_t)ptr,
-                        ml_pair(category, name)};
-    ml_record_spaced(space, words, 3);
+    ml_record_label_at(ml_now(), space, ptr, category, name);
 }
 
 /* An allocation that was refused; stack 0: unknown. */
@@ -289,12 +350,17 @@ static ML_ALWAYS_INLINE void ml_writer_end_function(void)
 }
 
 /* The kind may have a class above its low 8 bits; see ring.h. */
-static ML_ALWAYS_INLINE void ml_record_push(uint32_t kind, uint32_t name)
+static ML_ALWAYS_INLINE void ml_record_push_at(uint64_t stamp, uint32_t kind, uint32_t name)
 {
-    uint64_t words[] = {ml_record_word(ML_PUSH, 0, ml_now()), ml_pair(kind, name)};
+    uint64_t words[] = {ml_record_word(ML_PUSH, 0, stamp), ml_pair(kind, name)};
 
     ml_writer_end_function();
     ml_record(words, 2);
+}
+
+static ML_ALWAYS_INLINE void ml_record_push(uint32_t kind, uint32_t name)
+{
+    ml_record_push_at(ml_now(), kind, name);
 }
 
 /* A pop is kept or dropped as its push was. */

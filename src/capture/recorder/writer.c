@@ -101,6 +101,21 @@ static struct ml_ring *claim_ring(uint32_t *ret_recording, uint64_t **ret_data,
     }
 }
 
+/* A number that no thread before has had: ML_WRITER_NUMBERS of them, then 0. A forked child goes
+ * on after those of its parent. */
+static uint32_t next_number(void)
+{
+    static _Atomic uint32_t given;
+    uint32_t number = atomic_load_explicit(&given, memory_order_relaxed);
+
+    do {
+        if (number == ML_WRITER_NUMBERS)
+            return 0;
+    } while (!atomic_compare_exchange_weak_explicit(&given, &number, number + 1,
+                                                    memory_order_relaxed, memory_order_relaxed));
+    return number + 1;
+}
+
 static struct ml_writer *claim(void)
 {
     uint32_t recording;
@@ -114,6 +129,7 @@ static struct ml_writer *claim(void)
     w->head = atomic_load_explicit(&ring->head, memory_order_relaxed);
     w->limit = w->head;
     w->recording = recording;
+    w->number = next_number();
     w->function = 0;
     w->busy = NULL;
     w->lost_pushes = w->paused_pushes = w->owed_pops = 0;
@@ -494,7 +510,7 @@ static ML_NOINLINE bool end_pause(struct ml_writer *w)
 }
 
 /* Precondition: w->busy was set by the caller. */
-static void record_slow(struct ml_writer *w, uint32_t only_in, const uint64_t *words, unsigned n)
+void ml_record_slow(struct ml_writer *w, uint32_t only_in, const uint64_t *words, unsigned n)
 {
     int saved_errno = errno;
     bool ok;
@@ -518,12 +534,7 @@ static void record_slow(struct ml_writer *w, uint32_t only_in, const uint64_t *w
     errno = saved_errno;
 }
 
-void ml_record_slow(struct ml_writer *w, const uint64_t *words, unsigned n)
-{
-    record_slow(w, 0, words, n);
-}
-
-void ml_record_in(uint32_t recording, const uint64_t *words, unsigned n)
+void ml_record_in_slow(uint32_t recording, const uint64_t *words, unsigned n)
 {
     struct ml_writer *w = ml_writer;
     volatile uint64_t mark = 0;
@@ -534,10 +545,7 @@ void ml_record_in(uint32_t recording, const uint64_t *words, unsigned n)
         record_first(recording, words, n);
     } else if (!w->busy) {
         ml_writer_begin(w, &mark, words[0]);
-        if (ML_LIKELY(recording == w->recording && ml_writer_has_room(w, n)))
-            ml_writer_finish(w, words, n);
-        else
-            record_slow(w, recording, words, n);
+        ml_record_slow(w, recording, words, n);
     } else if (w->recording == recording) {
         ml_record_nested(w, words, n);
     }

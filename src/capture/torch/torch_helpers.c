@@ -1,8 +1,5 @@
 /* torch_helpers.c: see torch_helpers.h.
  *
- * A thread that has been in a scope is one of the program, or of autograd. That is found out first:
- * it is all that happens on most threads.
- *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "torch_helpers.h"
@@ -15,7 +12,6 @@
 #include "names.h"
 #include "record.h"
 #include "torch_real.h"
-#include "torch_scopes.h"
 
 /* int at::get_thread_num(): 0 outside of parallel regions, and for the thread that began one. */
 #define THREAD_NUM "_ZN2at14get_thread_numEv"
@@ -36,9 +32,7 @@ void ml_torch_helpers_begin(void)
 
 void ml_torch_before_help(void)
 {
-    place_function *place = ml_torch_was_in_scope()
-                                ? NULL
-                                : atomic_load_explicit(&place_in_region, memory_order_relaxed);
+    place_function *place = atomic_load_explicit(&place_in_region, memory_order_relaxed);
     uint64_t word;
 
     if (!place || place() == 0)
@@ -56,7 +50,6 @@ static bool runs_collectives(void)
 
 void ml_torch_after_help(uint32_t space, const void *ptr)
 {
-    if (ml_torch_was_in_scope() || !runs_collectives())
-        return;
-    ml_record_label(space, ptr, MEMLEDGER_COMMUNICATION, ml_name(COLLECTIVES_LABEL));
+    if (runs_collectives())
+        ml_record_label(space, ptr, MEMLEDGER_COMMUNICATION, ml_name(COLLECTIVES_LABEL));
 }

@@ -12,7 +12,9 @@
 void ml_torch_helpers_begin(void);
 
 /* Around the record of an allocation on the host. If this thread works in a parallel region of
- * another thread, the allocation gets that thread's scope; if it runs collectives, a label. */
+ * another thread, the allocation gets that thread's scope; if it runs collectives, a label.
+ * Precondition: the thread has never been in a scope (ml_torch_was_in_scope), otherwise it is one
+ * of the program, or of autograd. */
 void ml_torch_before_help(void);
 void ml_torch_after_help(uint32_t space, const void *ptr);
 

@@ -31,6 +31,7 @@
 #include "torch_recent.h"
 #include "torch_scopes.h"
 #include "torch_spaces.h"
+#include "torch_stamps.h"
 #include "torch_types.h"
 #include "torch_watch.h"
 
@@ -59,24 +60,27 @@ ML_TORCH_C10_ENTRIES(ML_TORCH_DECLARE_HOOK)
 
 /* ---- Blocks -------------------------------------------------------------------- */
 
-static ML_NOINLINE void record_with_stack(uint32_t space, const void *p, uint64_t bytes)
+static ML_NOINLINE void record_with_stack(uint32_t space, const void *p, uint64_t bytes,
+                                          int ordinal)
 {
     uint32_t stack = ml_stack_wanted();
+    uint64_t now = ml_torch_now_for(p, ordinal);
 
     if (stack)
-        ml_record_alloc_stack(space, (uintptr_t)p, bytes, stack);
+        ml_record_alloc_stack_at(now, space, (uintptr_t)p, bytes, stack);
     else
-        ml_record_alloc(space, p, bytes);
+        ml_record_alloc_at(now, space, p, bytes);
 }
 
-static ML_ALWAYS_INLINE void record_block(uint32_t space, const void *p, uint64_t bytes)
+static ML_ALWAYS_INLINE void record_block(uint32_t space, const void *p, uint64_t bytes,
+                                          int ordinal)
 {
     ml_torch_note_function();
     ml_torch_note_type(bytes);
     if (ML_UNLIKELY(ml_stacks_mode))
-        record_with_stack(space, p, bytes);
+        record_with_stack(space, p, bytes, ordinal);
     else
-        ml_record_alloc(space, p, bytes);
+        ml_record_alloc_at(ml_torch_now_for(p, ordinal), space, p, bytes);
 }
 
 static void record_oom(uint32_t space, uint64_t bytes, uint32_t stack)
@@ -104,14 +108,17 @@ static ML_ALWAYS_INLINE uint32_t book_free(const void *p)
     return ml_live_remove(p);
 }
 
-static ML_ALWAYS_INLINE void record_free(uint32_t recording, uint32_t space, const void *p)
+static ML_ALWAYS_INLINE void record_free(uint32_t recording, uint32_t space, const void *p,
+                                         int ordinal)
 {
-    if (ML_UNLIKELY(!space))
+    if (ML_UNLIKELY(!space || !recording))
         return;
     if (ML_LIKELY(recording == CURRENT_RECORDING))
-        ml_record_free(space, p);
+        ml_record_free_at(ml_torch_now_for(p, ordinal), space, p);
     else
-        ml_record_free_in(recording, space, p);
+        ml_record_free_in_at(ml_torch_now_for(p, ordinal), recording, space, p);
+    if (ordinal != ML_TORCH_HOST)
+        ml_torch_device_stamped(ordinal);
 }
 
 /* ---- Host ---------------------------------------------------------------------- */
@@ -141,13 +148,16 @@ void *alloc_cpu(size_t bytes)
     requested_bytes = 0;
     space = ml_torch_cpu_space();
     if (ML_LIKELY(space && p)) {
-        ml_torch_before_help();
-        record_block(space, p, bytes);
-        ml_torch_after_help(space, p);
+        bool may_help = !ml_torch_was_in_scope();
+        if (ML_UNLIKELY(may_help))
+            ml_torch_before_help();
+        record_block(space, p, bytes, ML_TORCH_HOST);
+        if (ML_UNLIKELY(may_help))
+            ml_torch_after_help(space, p);
     }
     if (ML_LIKELY(p)) {
         book_alloc(space, ML_LIVE_HOST, p, bytes);
-        ml_torch_watch_alloc(p, bytes, -1);
+        ml_torch_watch_alloc(p, bytes, ML_TORCH_HOST);
     }
     return p;
 }
@@ -157,7 +167,7 @@ void free_cpu(void *p)
     /* Opens the space last: a recording may begin during the update of the table. */
     if (ML_LIKELY(p)) {
         uint32_t recording = book_free(p);
-        record_free(recording, ml_torch_cpu_space(), p);
+        record_free(recording, ml_torch_cpu_space(), p, ML_TORCH_HOST);
     }
     ML_TORCH_REAL(free_cpu)(p);
 }
@@ -185,11 +195,12 @@ static ML_ALWAYS_INLINE void record_report(const void *p, int64_t bytes, struct 
     recording = is_free ? book_free(p) : CURRENT_RECORDING;
     space = ml_torch_cuda_space(device.index);
     if (is_free) {
-        record_free(recording, space, p);
+        record_free(recording, space, p, device.index);
         return;
     }
     if (ML_LIKELY(space)) {
-        record_block(space, p, (uint64_t)bytes);
+        record_block(space, p, (uint64_t)bytes, device.index);
+        ml_torch_device_stamped(device.index);
         ml_torch_remember(space, p);
     }
     book_alloc(space, ML_LIVE_CUDA(device.index), p, (uint64_t)bytes);

@@ -15,6 +15,7 @@
 #include "python_function.h"
 #include "record.h"
 #include "torch_real.h"
+#include "torch_stamps.h"
 
 /* at::sequence_number::peek, at::RecordFunction::currentThreadId. */
 #define PEEK "_ZN2at15sequence_number4peekEv"
@@ -32,8 +33,12 @@ static _Atomic(number_function *) next_number;
 static _Atomic(number_function *) thread_id;
 /* From the thread that last began a backward pass. */
 static _Atomic uint64_t backward_tape, backward_next;
+/* When a backward pass last began. */
+static _Atomic uint64_t backward_stamp;
 
 bool ml_torch_operators;
+
+__thread bool ml_torch_scoped;
 
 static __thread struct {
     bool on_tape; /* tape and recorded are known */
@@ -74,7 +79,7 @@ static void record_tape(void)
     if (ML_UNLIKELY(!thread_scopes.on_tape)) {
         thread_scopes.tape = atomic_load_explicit(&thread_id, memory_order_relaxed)();
         thread_scopes.recorded = number;
-        thread_scopes.on_tape = true;
+        thread_scopes.on_tape = ml_torch_scoped = true;
     }
     if (number != thread_scopes.recorded) {
         uint64_t words[] = {ml_record_word(ML_REC_TAPE, 0, ml_next_stamp()), thread_scopes.tape,
@@ -106,14 +111,14 @@ void ml_torch_enter_module(uint32_t name, uint32_t class_name)
         ml_push_phase(ML_PHASE_RECOMPUTE);
         thread_scopes.recomputes = thread_scopes.modules + 1;
     }
-    ml_record_push(MEMLEDGER_SCOPE_MODULE | class_name << 8, name);
+    ml_record_push_at(ml_now_unfenced(), MEMLEDGER_SCOPE_MODULE | class_name << 8, name);
     thread_scopes.modules++;
 }
 
 void ml_torch_leave_module(void)
 {
     record_tape();
-    ml_record_pop();
+    ml_record_pop_at(ml_now_unfenced());
     if (thread_scopes.recomputes == thread_scopes.modules) {
         thread_scopes.recomputes = 0;
         ml_record_pop();
@@ -125,14 +130,14 @@ void ml_torch_enter_layer(uint32_t name, uint32_t class_name, bool is_relative)
 {
     uint32_t kind = MEMLEDGER_SCOPE_MODULE | (is_relative ? ML_PUSH_BELOW : 0);
 
-    ml_record_push(kind | class_name << 8, name);
+    ml_record_push_at(ml_now_unfenced(), kind | class_name << 8, name);
     thread_scopes.layers++;
 }
 
 void ml_torch_leave_layer(void)
 {
     thread_scopes.layers--;
-    ml_record_pop();
+    ml_record_pop_at(ml_now_unfenced());
 }
 
 void ml_torch_enter_optimizer(uint32_t class_name)
@@ -159,7 +164,7 @@ void ml_torch_leave_optimizer(void)
  * created before the memory of its result. */
 static void enter_function(uint32_t name)
 {
-    uint64_t words[] = {ml_record_word(ML_REC_FUNCTION, 0, ml_now()), name};
+    uint64_t words[] = {ml_record_word(ML_REC_FUNCTION, 0, ml_now_unfenced()), name};
 
     if (ml_writer->function)
         record_tape();
@@ -180,11 +185,6 @@ void ml_torch_note_function(void)
 
     if (name && name != ml_writer->function)
         enter_function(name);
-}
-
-bool ml_torch_was_in_scope(void)
-{
-    return thread_scopes.on_tape || thread_scopes.nodes;
 }
 
 /* ---- Building and loading ---------------------------------------------------------- */
@@ -218,9 +218,22 @@ void ml_torch_define_module(uint32_t root, uint32_t root_class, uint32_t name, u
 
 /* ---- Backward ---------------------------------------------------------------------- */
 
+/* Threads may begin passes at the same time: the latest time stays. */
+static void note_begin(void)
+{
+    uint64_t now = ml_now();
+    uint64_t last = atomic_load_explicit(&backward_stamp, memory_order_relaxed);
+
+    while (ml_torch_stamp_ahead(last, now) > ML_TORCH_STAMP_AHEAD_MAX &&
+           !atomic_compare_exchange_weak_explicit(&backward_stamp, &last, now, memory_order_relaxed,
+                                                  memory_order_relaxed))
+        continue;
+}
+
 void ml_torch_enter_backward(void)
 {
     record_tape();
+    note_begin();
     atomic_store_explicit(&backward_tape, thread_scopes.tape, memory_order_relaxed);
     atomic_store_explicit(&backward_next, thread_scopes.recorded, memory_order_relaxed);
     if (!thread_scopes.backwards++)
@@ -233,9 +246,12 @@ void ml_torch_leave_backward(void)
         ml_mark_phase(ML_PHASE_NONE);
 }
 
+/* After the records that say which scope the node belongs to, whichever thread made them: they
+ * came before the pass. */
 static void push_node(uint64_t tape, uint64_t number, uint32_t flags, uint32_t operator_name)
 {
-    uint64_t words[] = {ml_record_word(ML_REC_PUSH_TAPE, 0, ml_now()), tape, number,
+    uint64_t now = ml_torch_now_after(atomic_load_explicit(&backward_stamp, memory_order_relaxed));
+    uint64_t words[] = {ml_record_word(ML_REC_PUSH_TAPE, 0, now), tape, number,
                         ml_pair(flags, operator_name)};
 
     ml_writer_end_function();
@@ -287,6 +303,7 @@ void ml_torch_enter_node(uint64_t tape, uint64_t number, uint32_t operator_name)
         thread_scopes.last_number = number;
     }
     record_tape();
+    ml_torch_scoped = true;
     push_node(tape, number, flags, operator_name);
     if (thread_scopes.nodes < NODES_MAX)
         thread_scopes.outside[thread_scopes.nodes] = thread_scopes.recomputes;

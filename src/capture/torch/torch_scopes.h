@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "compiler.h"
 #include "torch_node_layout.h"
 
 /* Looks up the functions of PyTorch that it needs. Precondition: PyTorch is loaded. Call it once.
@@ -47,8 +48,12 @@ void ml_torch_leave_loading(void);
 /* Whether this thread is in no module, no optimizer and no node of backward. */
 bool ml_torch_is_outermost(void);
 
-/* Whether this thread has ever been in one, or is in a node. */
-bool ml_torch_was_in_scope(void);
+/* Whether this thread has ever been in one. */
+extern __thread bool ml_torch_scoped;
+static ML_ALWAYS_INLINE bool ml_torch_was_in_scope(void)
+{
+    return ml_torch_scoped;
+}
 
 /* Code of a backward pass that no node runs: of compiled autograd, or called when all nodes have
  * run. Or code that a node runs for another module than the one that created the node. Each enter

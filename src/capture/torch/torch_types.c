@@ -47,7 +47,7 @@ static void record_type(unsigned type)
 {
     const char *name = name_of(type);
     uint32_t number = *name ? ml_name(name) : 0;
-    uint64_t words[] = {ml_record_word(ML_MARK, 0, ml_now()), ML_MARK_TYPE, 0, number};
+    uint64_t words[] = {ml_record_word(ML_MARK, 0, ml_now_unfenced()), ML_MARK_TYPE, 0, number};
 
     ml_record(words, 4);
 }
