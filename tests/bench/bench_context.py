@@ -42,7 +42,8 @@ FULL = {
     "torch_profiler_programs": 1, # it keeps everything in memory
     "torch_profiler_turns": 20,
     "switched_turns": 24,
-    "switched_steps": 40,        # of a block
+    "switched_steps": 30,        # of a block
+    "switched_seconds": 600,     # of a way, at most
     "mxnet_programs": 4,
     "mxnet_turns": 40,
     "mxnet_profiler_programs": 2,
@@ -98,6 +99,7 @@ QUICK = {
     "torch_profiler_turns": 1,
     "switched_turns": 2,
     "switched_steps": 4,
+    "switched_seconds": 60,
     "mxnet_programs": 1,
     "mxnet_turns": 2,
     "mxnet_profiler_programs": 1,

@@ -16,7 +16,8 @@ def measure(ctx):
     """What the program says: {"model, way": quantiles and costs}."""
     done = subprocess.run([ctx.torch_python, PROGRAM, "--device", "cpu", "--model", MODEL,
                            "--turns", str(ctx.sizes["switched_turns"]),
-                           "--steps", str(ctx.sizes["switched_steps"])],
+                           "--steps", str(ctx.sizes["switched_steps"]),
+                           "--seconds", str(ctx.sizes["switched_seconds"])],
                           stdout=subprocess.PIPE, text=True, check=False,
                           env=os.environ | {"PYTHONPATH": str(ctx.build / "python")})
     if done.returncode:
@@ -26,7 +27,7 @@ def measure(ctx):
 
 def row(ctx):
     r = Row("switched", "The same in one process, recording off and on in turn, ms of CPU time",
-            ["recording", "of 100 steps", "off", "on", "cost", "95 of 100", "beginning"])
+            ["recording", "of 100 steps", "off", "on", "cost", "95 of 100", "steps", "beginning"])
     if not list(ctx.build.glob("python/memledger/_native*.so")):
         r.note("not measured: the Python package was not built")
         return r
@@ -36,9 +37,10 @@ def row(ctx):
             r.line(name.partition(", ")[2], q, "%.3f" % way["off_ms"][q], "%.3f" % way["on_ms"][q],
                    "%+.2f %%" % (100 * cost["over"]),
                    "%+.2f %% – %+.2f %%" % (100 * cost["low"], 100 * cost["high"]),
+                   "%+.2f %%" % (100 * way["ratio"][q] - 100),
                    "%+.1f" % way["beginning_ms"])
         r.data[name] = way
     turns = next(iter(found.values()))
-    r.note("%s; %d turns of two neighbouring blocks, %d steps each way; \"off again\" is the noise"
+    r.note("%s; %d turns, %d recorded steps; \"off again\" is the noise"
            % (MODEL, turns["turns"], turns["steps"]))
     return r

@@ -1,27 +1,31 @@
 # torch_switched.py: the cost of recording, measured within one process, which switches it on and
 # off between blocks of steps: programs differ from one another by more than recording costs.
 #
-#   torch_switched.py [--turns N] [--steps N] [--device cpu|cuda] [--model NAME]... [--way NAME]...
+#   torch_switched.py [--turns N] [--steps N] [--seconds N] [--device cpu|cuda]
+#                     [--model NAME]... [--way NAME]...
 #
 # Two models: one of tiny layers, whose step is all Python and allocator, and one of ordinary layers.
-# A turn is two neighbouring blocks of steps, without and with recording, in changing order. Its
-# ratios at each quantile form a pair, so that what disturbs both blocks cancels out. The cost is the
-# median over all turns; turns drawn at random give its confidence interval. One way to "record"
-# records nothing: it shows what chance does on this machine. The first steps of a block are not
-# counted; by how much the beginning of a recording makes them longer is a figure of its own.
+# Blocks of steps without and with recording alternate, and each block with recording, a turn, is
+# compared with the two around it: what changes slowly cancels out. The cost is the median over all
+# turns; turns drawn at random give its confidence interval. The ratio of each recorded step to the
+# median of the steps around its block shows how the steps spread. One way to "record" records
+# nothing: it shows what chance does on this machine. The first steps of a block are not counted; by
+# how much the beginning of a recording makes them longer is a figure of its own.
 #
 # On the processor the clock is the CPU time of the thread: others may run beside it. Prints a table,
 # and as its last line JSON: for each model and way, quantiles of a step without and with recording,
-# the cost at each with its interval, and the number of steps.
+# the cost at each with its interval, quantiles of the ratios, and the number of steps.
 #
 # SPDX-License-Identifier: Apache-2.0
 import argparse
+import gc
 import itertools
 import json
 import os
 import random
 import statistics
 import tempfile
+import threading
 import time
 
 import torch
@@ -31,11 +35,15 @@ import memledger
 
 # (layers, width, rows of a batch)
 MODELS = {"24 tiny layers": (24, 64, 32), "12 ordinary layers": (12, 1024, 2048)}
-COLD_STEPS = 45  # in the first ones blocks get their names, and rings their memory
+# In the first steps of a recording blocks get their names, and rings their memory. State of the
+# optimizer is looked at again in the steps 32 and 64.
+COLD_STEPS = 33
+COLD_STEPS_OFF = 8
 # Options of start(); None: no recording.
 WAYS = {"off again": None, "names": {}, "names, no samples": {"sample_hz": 0},
         "names and Python lines": {"stacks": "python"}}
-QUANTILES = (5, 25, 50, 75)
+QUANTILES = (5, 25, 50, 75, 95)
+LEAST_TURNS = 3
 DRAWS, INTERVAL = 1000, 0.95
 
 
@@ -64,9 +72,9 @@ class Steps:
         self.optimizer.step()
 
     def times(self, count):
-        """Milliseconds of each step of a block, the cold ones too."""
+        """Milliseconds of each of the next steps."""
         taken = []
-        for _ in range(COLD_STEPS + count):
+        for _ in range(count):
             began = self.clock()
             self.one()
             if self.device == "cuda":
@@ -80,26 +88,40 @@ def quantiles(times):
     return {q: cuts[q - 1] for q in QUANTILES}
 
 
+def from_second_thread():
+    """Records a block of another thread, as a backward pass on a GPU does: from then on the recorder
+    keeps the records of several threads in order."""
+    thread = threading.Thread(target=torch.empty, args=(1,))
+    thread.start()
+    thread.join()
+
+
 def block(steps, count, how, folder):
-    """Times of a block of steps; how: options of start(), None: unrecorded."""
+    """Times of a block of steps, and of those before that do not count; how: options of start(),
+    None: unrecorded."""
+    gc.collect()  # Python's own collections would come at different steps of each block
     if how is None:
-        return steps.times(count)
+        return steps.times(COLD_STEPS_OFF), steps.times(count)
     memledger.start(os.path.join(folder, "switched.mled"), force=True, **how)
     try:
-        return steps.times(count)
+        if steps.device == "cpu":
+            from_second_thread()
+        return steps.times(COLD_STEPS), steps.times(count)
     finally:
         memledger.stop()
 
 
-def switch(steps, turns, count, how, folder):
-    """Pairs of blocks, without and with recording."""
-    pairs = []
-    for turn in range(turns):
-        taken = {}
-        for recorded in ((False, True) if turn % 2 else (True, False)):
-            taken[recorded] = block(steps, count, how if recorded else None, folder)
-        pairs.append((taken[False], taken[True]))
-    return pairs
+def switch(steps, turns, seconds, count, how, folder):
+    """Blocks without recording, and one with it between each two of them."""
+    gc.collect()
+    gc.disable()
+    end = time.monotonic() + seconds
+    off, on = [block(steps, count, None, folder)], []
+    while len(on) < turns and (len(on) < LEAST_TURNS or time.monotonic() < end):
+        on.append(block(steps, count, how, folder))
+        off.append(block(steps, count, None, folder))
+    gc.enable()
+    return off, on
 
 
 def interval(ratios):
@@ -110,29 +132,47 @@ def interval(ratios):
     return {"over": statistics.median(ratios), "low": medians[out], "high": medians[-1 - out]}
 
 
-def weigh(pairs):
-    warm = [(off[COLD_STEPS:], on[COLD_STEPS:]) for off, on in pairs]
-    by_block = [(quantiles(off), quantiles(on)) for off, on in warm]
-    off, on = (quantiles([*itertools.chain(*blocks)]) for blocks in zip(*warm))
-    return {"off_ms": off, "on_ms": on, "steps": sum(len(times) for _, times in warm),
-            "turns": len(pairs),
-            "beginning_ms": statistics.median(sum(on[:COLD_STEPS]) - sum(off[:COLD_STEPS])
-                                              for off, on in pairs),
-            "cost": {q: interval([b[q] / a[q] - 1 for a, b in by_block]) for q in QUANTILES}}
+def costs(off, on):
+    """At each quantile of a block: the recorded ones beside the mean of their neighbours."""
+    off, on = ([quantiles(times) for _, times in blocks] for blocks in (off, on))
+    return {q: interval([2 * b[q] / (a[q] + c[q]) - 1 for a, b, c in zip(off, on, off[1:])])
+            for q in QUANTILES}
+
+
+def ratios(off, on):
+    """Quantiles over all recorded steps, each beside the median of the steps around its block."""
+    return quantiles([time / statistics.median(before + after)
+                      for (_, before), (_, times), (_, after) in zip(off, on, off[1:])
+                      for time in times])
+
+
+def beginning(off, on):
+    """Milliseconds by which the first steps of a recording take longer."""
+    return statistics.median(sum(cold) - len(cold) * statistics.median(before)
+                             for (_, before), (cold, _) in zip(off, on))
+
+
+def weigh(off, on):
+    return {"off_ms": quantiles([time for _, times in off for time in times]),
+            "on_ms": quantiles([time for _, times in on for time in times]),
+            "steps": sum(len(times) for _, times in on), "turns": len(on),
+            "beginning_ms": beginning(off, on), "ratio": ratios(off, on), "cost": costs(off, on)}
 
 
 def show(name, found):
-    print(f"{name}: {found['turns']} turns, {found['steps']} steps each way; the first "
-          f"{COLD_STEPS} steps of a block take {found['beginning_ms']:+.1f} ms in all")
+    print(f"{name}: {found['turns']} turns, {found['steps']} recorded steps; the first "
+          f"{COLD_STEPS} steps of a recording take {found['beginning_ms']:+.1f} ms in all")
     for q, cost in found["cost"].items():
         print(f"  {q:2} of 100: {found['off_ms'][q]:9.3f} {found['on_ms'][q]:9.3f} ms  "
-              f"{cost['over']:+7.2%}  ({cost['low']:+.2%} to {cost['high']:+.2%})", flush=True)
+              f"{cost['over']:+7.2%}  ({cost['low']:+.2%} to {cost['high']:+.2%})  "
+              f"steps {found['ratio'][q] - 1:+7.2%}", flush=True)
 
 
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("--turns", type=int, default=24)
-    parser.add_argument("--steps", type=int, default=40, help="in a block")
+    parser.add_argument("--turns", type=int, default=40, help="at most")
+    parser.add_argument("--seconds", type=float, default=40, help="of a model and way, about")
+    parser.add_argument("--steps", type=int, default=30, help="in a block")
     parser.add_argument("--device", default="cuda")
     parser.add_argument("--model", action="append", choices=MODELS, help="may be repeated")
     parser.add_argument("--way", action="append", choices=WAYS, help="may be repeated")
@@ -144,9 +184,10 @@ def main():
         for model, way in itertools.product(options.model or MODELS, options.way or WAYS):
             steps = Steps(options.device, *MODELS[model])
             # Loads what recording needs, and keeps the table of live blocks from then on.
-            switch(steps, 1, options.steps, WAYS["names and Python lines"], folder)
+            switch(steps, 1, 0, options.steps, WAYS["names and Python lines"], folder)
             name = f"{model}, {way}"
-            said[name] = weigh(switch(steps, options.turns, options.steps, WAYS[way], folder))
+            said[name] = weigh(*switch(steps, options.turns, options.seconds, options.steps,
+                                       WAYS[way], folder))
             show(name, said[name])
     print(json.dumps(said), flush=True)
 
