@@ -52,7 +52,9 @@ def forget():
 
 
 def name_after_step(optimizer):
-    seen = _seen.setdefault(optimizer, Seen())
+    seen = _seen.get(optimizer)
+    if seen is None:
+        seen = _seen[optimizer] = Seen()
     if seen.is_due(optimizer.state):
         seen.note(name_now(optimizer))
 

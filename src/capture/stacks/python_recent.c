@@ -15,7 +15,8 @@
 #include "record.h"
 #include "recorder.h"
 
-#define WAYS 64u
+#define SETS 64u
+#define WAYS 2u        /* in a set: two stacks may take turns */
 #define FRAMES_MAX 96u /* a deeper stack is walked each time */
 
 /* A frame as the interpreter has it, with internal ones. */
@@ -32,9 +33,14 @@ struct kept_stack {
     struct kept_frame items[FRAMES_MAX];
 };
 
+struct kept_set {
+    struct kept_stack ways[WAYS];
+    _Atomic uint32_t last; /* of the ways, that was found or kept; the other is replaced */
+};
+
 struct ml_python_recent {
     _Atomic bool busy; /* for signal handlers of this thread; stays after a longjmp out of here */
-    struct kept_stack stacks[WAYS];
+    struct kept_set sets[SETS];
 };
 
 /* ---- Code objects ---------------------------------------------------------------- */
@@ -84,59 +90,79 @@ bool ml_python_freed_codes(const struct ml_python *py, uint64_t *ret)
 
 /* ---- Frames ----------------------------------------------------------------------- */
 
-static ML_ALWAYS_INLINE uintptr_t instruction_in(const struct ml_python_layout *at, uintptr_t frame)
+static ML_ALWAYS_INLINE bool is_by_pointer(const struct ml_python_layout *at)
+{
+    return at->instruction == ML_PYTHON_BY_POINTER;
+}
+
+static ML_ALWAYS_INLINE uintptr_t instruction_in(const struct ml_python_layout *at, uintptr_t frame,
+                                                 bool by_pointer)
 {
     uintptr_t field = frame + at->frame_instruction;
 
-    return at->instruction == ML_PYTHON_BY_POINTER ? ml_python_word(field)
-                                                   : (uint32_t)ml_python_int(field);
+    return by_pointer ? ml_python_word(field) : (uint32_t)ml_python_int(field);
 }
 
 static ML_ALWAYS_INLINE struct kept_frame frame_at(const struct ml_python_layout *at,
                                                    uintptr_t frame)
 {
     return (struct kept_frame){frame, ml_python_word(frame + at->frame_code),
-                               instruction_in(at, frame)};
+                               instruction_in(at, frame, is_by_pointer(at))};
 }
 
 /* The innermost frame decides. */
-static ML_ALWAYS_INLINE struct kept_stack *way_of(struct ml_python_recent *recent,
-                                                  const struct kept_frame *f)
+static ML_ALWAYS_INLINE struct kept_set *set_of(struct ml_python_recent *recent,
+                                                const struct kept_frame *f)
 {
-    return &recent->stacks[(f->code ^ f->instruction) * 0x9e3779b97f4a7c15u >> 58];
+    return &recent->sets[(f->code ^ f->instruction) * 0x9e3779b97f4a7c15u >> 58];
 }
-static_assert(WAYS == 1u << (64 - 58), "six bits of the hash");
+static_assert(SETS == 1u << (64 - 58), "six bits of the hash");
 
-static ML_ALWAYS_INLINE bool is_now(const struct ml_python_layout *at, const struct kept_stack *s,
-                                    uint32_t n, uintptr_t frame)
+/* An instruction that is given by a pointer is part of its code, and of no other. */
+static ML_ALWAYS_INLINE bool are_now(const struct ml_python_layout *at, const struct kept_stack *s,
+                                     uint32_t n, uintptr_t frame, bool by_pointer)
 {
     for (uint32_t i = 0; i < n; i++) {
         const struct kept_frame *k = &s->items[i];
 
-        if (frame != k->frame || ml_python_word(frame + at->frame_code) != k->code ||
-            instruction_in(at, frame) != k->instruction)
+        if (frame != k->frame || instruction_in(at, frame, by_pointer) != k->instruction ||
+            (!by_pointer && ml_python_word(frame + at->frame_code) != k->code))
             return false;
         frame = ml_python_word(frame + at->frame_previous);
     }
     return !frame;
 }
 
+/* Whether the thread has this stack. */
+static ML_ALWAYS_INLINE bool is_now(const struct ml_python_layout *at, const struct kept_stack *s,
+                                    uintptr_t frame)
+{
+    uint32_t n = atomic_load_explicit(&s->frames, memory_order_relaxed);
+
+    if (!n || s->freed != atomic_load_explicit(&freed, memory_order_relaxed))
+        return false;
+    return is_by_pointer(at) ? are_now(at, s, n, frame, true) : are_now(at, s, n, frame, false);
+}
+
 uint32_t ml_python_recent_find(const struct ml_python *py)
 {
     struct ml_python_recent *recent = ml_writer->python_recent;
     uintptr_t frame = recent && counts(py) ? ml_python_innermost(py) : 0;
-    const struct kept_stack *s;
+    struct kept_set *set;
     struct kept_frame first;
-    uint32_t n;
+    uint32_t last;
 
     if (!frame || atomic_load_explicit(&recent->busy, memory_order_relaxed))
         return 0;
     first = frame_at(&py->layout, frame);
-    s = way_of(recent, &first);
-    n = atomic_load_explicit(&s->frames, memory_order_relaxed);
-    if (!n || s->freed != atomic_load_explicit(&freed, memory_order_relaxed))
+    set = set_of(recent, &first);
+    last = atomic_load_explicit(&set->last, memory_order_relaxed);
+    if (ML_LIKELY(is_now(&py->layout, &set->ways[last], frame)))
+        return set->ways[last].number;
+    if (!is_now(&py->layout, &set->ways[!last], frame))
         return 0;
-    return is_now(&py->layout, s, n, frame) ? s->number : 0;
+    atomic_store_explicit(&set->last, !last, memory_order_relaxed);
+    return set->ways[!last].number;
 }
 
 /* @return how many, 0: too many, or the outermost is not where it was expected */
@@ -156,8 +182,11 @@ static void keep(const struct ml_python *py, struct ml_python_recent *recent, ui
                  uint32_t number)
 {
     struct kept_frame first = frame_at(&py->layout, frame);
-    struct kept_stack *s = way_of(recent, &first);
+    struct kept_set *set = set_of(recent, &first);
+    uint32_t way = !atomic_load_explicit(&set->last, memory_order_relaxed);
+    struct kept_stack *s = &set->ways[way];
 
+    atomic_store_explicit(&set->last, way, memory_order_relaxed);
     atomic_store_explicit(&s->frames, 0, memory_order_relaxed);
     s->number = number;
     s->freed = atomic_load_explicit(&freed, memory_order_relaxed);
