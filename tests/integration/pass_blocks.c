@@ -56,6 +56,23 @@ void push_block(uintptr_t block)
     pool[pool_len++] = block;
 }
 
+uintptr_t take_from_pool(void)
+{
+    uintptr_t block;
+
+    lock_pool();
+    block = pop_block();
+    unlock_pool();
+    return block;
+}
+
+void put_into_pool(uintptr_t block)
+{
+    lock_pool();
+    push_block(block);
+    unlock_pool();
+}
+
 static void *work(void *arg)
 {
     int me = (int)(intptr_t)arg;

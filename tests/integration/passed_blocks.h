@@ -9,8 +9,11 @@
 
 #define PASSED_BYTES 64
 
-/* The pool of pass_blocks.c. pop_block returns 0 if it is empty. Precondition of both: the caller
- * has locked the pool. */
+/* The pool of pass_blocks.c. A block of 0: it is empty. */
+uintptr_t take_from_pool(void);
+void put_into_pool(uintptr_t block);
+
+/* The same in steps. Precondition of pop_block and push_block: the caller has locked the pool. */
 void lock_pool(void);
 void unlock_pool(void);
 uintptr_t pop_block(void);

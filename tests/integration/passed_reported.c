@@ -15,11 +15,8 @@ void begin_blocks(void)
 
 uintptr_t take_block(void)
 {
-    uintptr_t block;
+    uintptr_t block = take_from_pool();
 
-    lock_pool();
-    block = pop_block();
-    unlock_pool();
     if (block)
         memledger_alloc(space, (void *)block, PASSED_BYTES);
     return block;
@@ -28,7 +25,5 @@ uintptr_t take_block(void)
 void give_block_back(uintptr_t block)
 {
     memledger_free(space, (void *)block);
-    lock_pool();
-    push_block(block);
-    unlock_pool();
+    put_into_pool(block);
 }

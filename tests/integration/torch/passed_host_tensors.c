@@ -7,19 +7,12 @@
 
 static void *take(void)
 {
-    uintptr_t block;
-
-    lock_pool();
-    block = pop_block();
-    unlock_pool();
-    return (void *)block;
+    return (void *)take_from_pool();
 }
 
 static void give_back(void *block)
 {
-    lock_pool();
-    push_block((uintptr_t)block);
-    unlock_pool();
+    put_into_pool((uintptr_t)block);
 }
 
 void begin_blocks(void)
