@@ -20,6 +20,7 @@
 #include "hellos.h"
 #include "losses.h"
 #include "nanoseconds.h"
+#include "own_root.h"
 #include "pauses.h"
 #include "sandboxed.h"
 #include "saves.h"
@@ -60,6 +61,7 @@ int ml_collector_new(const struct ml_collector_opts *opts, struct ml_session_dir
         c->stage.growth = &c->saves.growth;
     atomic_store(&session->page->program_pid, (uint32_t)opts->program);
     c->program_fd = opts->program ? (int)syscall(SYS_pidfd_open, opts->program, 0) : -1;
+    c->root = opts->own_root ? ml_root_open(opts->program) : -1;
     c->ticks = *ticks;
     ml_ticks_read(&c->ticks);
     c->stage.start_wall_ns = ml_clock_ns(CLOCK_REALTIME) - c->ticks.ns;
@@ -110,6 +112,8 @@ void ml_collector_free(struct ml_collector *c)
     ml_vec_release(&c->hellos);
     if (c->program_fd >= 0)
         close(c->program_fd);
+    if (c->root >= 0)
+        close(c->root);
     ml_dict_release(&c->dict);
     free(c);
 }
@@ -290,7 +294,7 @@ int ml_collector_run(struct ml_collector *c)
     }
     finish(c);
     ml_collector_end_saves(c);
-    ml_symbols_define(&c->stage);
+    ml_symbols_define(&c->stage, c->root);
     r = ml_trace_writer_close(&c->writer);
     ml_collector_publish_end(c);
     return r;

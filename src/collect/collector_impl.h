@@ -65,6 +65,7 @@ struct ml_collector {
     uint32_t notices_kept;  /* notices that processes printed on stderr, already in the trace */
     pid_t launcher;
     int program_fd;     /* -1: it is gone, or the kernel has no such descriptors */
+    int root;           /* of the program's files; -1: that of this process */
     uint32_t turn;      /* of the session page, as far as the trace has it */
     uint32_t pauses;    /* so far */
     uint64_t pause_ns;  /* when the last one began */
