@@ -8,6 +8,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -61,6 +62,8 @@ int ml_collector_new(const struct ml_collector_opts *opts, struct ml_session_dir
         c->stage.growth = &c->saves.growth;
     atomic_store(&session->page->program_pid, (uint32_t)opts->program);
     c->program_fd = opts->program ? (int)syscall(SYS_pidfd_open, opts->program, 0) : -1;
+    strcpy(c->groups, ML_CGROUP_OF_THIS_PROCESS);
+    c->groups_fd = opts->runs ? ml_surroundings_keep_groups(opts->program, c->groups) : -1;
     c->root = opts->own_root ? ml_root_open(opts->program) : -1;
     c->ticks = *ticks;
     ml_ticks_read(&c->ticks);
@@ -82,11 +85,11 @@ int ml_collector_new(const struct ml_collector_opts *opts, struct ml_session_dir
     c->writer.thread_id = &session->page->collector.threads[1];
     for (const struct ml_setting *s = opts->settings; s && s->key; s++)
         ml_dict_config(&c->dict, s->key, s->value);
-    ml_surroundings_note(&c->dict);
+    ml_surroundings_note(&c->dict, c->groups);
     c->stage.heartbeat = &session->page->heartbeat;
     c->stage.heap_sampled = session->page->heap == ML_HEAP_SAMPLE ? session->page->heap_bytes : 0;
     c->stage.heap_least = session->page->heap == ML_HEAP_LARGE ? session->page->heap_bytes : 0;
-    c->kills_before = ml_cgroup_kills(ML_CGROUP_OF_THIS_PROCESS, ML_CGROUP_MOUNTS);
+    c->kills_before = ml_cgroup_kills(c->groups, ML_CGROUP_MOUNTS);
     ml_collector_sleep_init(c);
     c->stage.dict = &c->dict;
     c->stage.writer = &c->writer;
@@ -114,6 +117,8 @@ void ml_collector_free(struct ml_collector *c)
         close(c->program_fd);
     if (c->root >= 0)
         close(c->root);
+    if (c->groups_fd >= 0)
+        close(c->groups_fd);
     ml_dict_release(&c->dict);
     free(c);
 }

@@ -112,6 +112,7 @@ static int new_collector(const struct collect_opts *opts, const struct ml_ticks 
         .program = (pid_t)opts->pid,
         .command = command,
         .sample_hz = (uint32_t)opts->sample_hz,
+        .runs = true,
         .own_root = opts->place_inside,
     };
 
