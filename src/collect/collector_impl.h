@@ -66,6 +66,8 @@ struct ml_collector {
     uint32_t notices_kept;  /* notices that processes printed on stderr, already in the trace */
     pid_t launcher;
     int program_fd;              /* -1: it is gone, or the kernel has no such descriptors */
+    int starter_fd;              /* 0: none */
+    uint64_t starter_ended_ns;   /* 0: it has not */
     char groups[ML_GROUPS_ROOM]; /* the list of the program's control groups … */
     int groups_fd;               /* … which this keeps; -1: nothing */
     int root;                    /* of the program's files; -1: that of this process */

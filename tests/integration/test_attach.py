@@ -4,6 +4,7 @@
 # SPDX-License-Identifier: Apache-2.0
 import os
 import shutil
+import signal
 import subprocess
 import sys
 
@@ -137,6 +138,24 @@ def test_ended():
         said = harness.plain(MEMLEDGER, "attach", process.pid).stderr
         process.wait()
         contains(said, "has ended", "message")
+
+
+def test_killed_before_the_process_joins():
+    """The collector gives up, and leaves no file."""
+    if not shutil.which("dash"):
+        raise Skip("no dash, which waits where it cannot be interrupted safely", machine=True)
+    process = subprocess.Popen(["dash", "-c", "sleep 60 & wait"], start_new_session=True)
+    harness.wait_until(lambda: harness.children(process.pid), "a child of dash")
+    attached = subprocess.Popen([MEMLEDGER, "attach", "-o", "t.mled", str(process.pid)],
+                                stderr=subprocess.PIPE, text=True)
+    harness.wait_until(lambda: os.path.exists("t.mled") and harness.children(attached.pid),
+                       "the collector and a child that waits for a safe moment")
+    for pid in [attached.pid, *harness.children(attached.pid)]:
+        os.kill(pid, signal.SIGKILL)
+    attached.wait()
+    harness.wait_until(lambda: not os.path.exists("t.mled"), "the end of the collector")
+    os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
 
 
 def test_older_trace():

@@ -5,6 +5,7 @@
 #include "attach_recording.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -75,20 +76,18 @@ static void name_inside(struct ml_attach_recording *r)
         r->session_inside[0] = '\0';
 }
 
-/* Starts `memledger collect`, which prints the session's folder and the collector's pid. */
-static int start_collector(pid_t pid, const struct ml_attach_opts *opts,
-                           struct ml_attach_recording *r, struct ml_error *err)
+/* In the child: `memledger collect`, which prints the session's folder and the collector's pid. */
+static void be_collect(pid_t pid, const struct ml_attach_opts *opts,
+                       const struct ml_attach_recording *r, int starter)
 {
-    char own[64], target[32], output[PATH_MAX + 16], place[64], inside[PATH_MAX + 32];
-    const char *argv[9] = {"memledger", "collect", target, output};
-    char text[512] = "";
-    int fds[2], status = 0, n = 4;
-    pid_t child;
-    FILE *said;
+    char own[64], target[32], output[PATH_MAX + 16], pipe_end[32], place[64], inside[PATH_MAX + 32];
+    const char *argv[10] = {"memledger", "collect", target, output, pipe_end};
+    int n = 5;
 
-    snprintf(own, sizeof(own), "/proc/%d/exe", (int)getpid());
+    snprintf(own, sizeof(own), "/proc/%d/exe", (int)getppid());
     snprintf(target, sizeof(target), "--pid=%d", (int)pid);
     snprintf(output, sizeof(output), "--output=%s", r->trace);
+    snprintf(pipe_end, sizeof(pipe_end), "--starter-fd=%d", starter);
     snprintf(place, sizeof(place), "--place=%s", r->place.path);
     snprintf(inside, sizeof(inside), "--place-inside=%s", r->place.inside);
     if (opts->force)
@@ -99,18 +98,30 @@ static int start_collector(pid_t pid, const struct ml_attach_opts *opts,
         argv[n++] = place;
         argv[n++] = inside;
     }
-    if (pipe(fds))
+    fcntl(starter, F_SETFD, 0);
+    execv(own, (char **)(uintptr_t)argv);
+}
+
+static int start_collector(pid_t pid, const struct ml_attach_opts *opts,
+                           struct ml_attach_recording *r, struct ml_error *err)
+{
+    int output[2], starter[2], status = 0;
+    char text[512] = "";
+    pid_t child;
+    FILE *said;
+
+    if (pipe2(output, O_CLOEXEC) || pipe2(starter, O_CLOEXEC))
         return ml_error_set(err, -errno, "cannot make a pipe: %s", strerror(errno));
+    r->starter = starter[1];
     child = fork();
     if (child == 0) {
-        dup2(fds[1], STDOUT_FILENO);
-        close(fds[0]);
-        close(fds[1]);
-        execv(own, (char **)(uintptr_t)argv);
+        dup2(output[1], STDOUT_FILENO);
+        be_collect(pid, opts, r, starter[0]);
         _exit(127);
     }
-    close(fds[1]);
-    said = fdopen(fds[0], "r");
+    close(output[1]);
+    close(starter[0]);
+    said = fdopen(output[0], "r");
     if (said && fgets(r->session, sizeof(r->session), said) && fgets(text, sizeof(text), said))
         r->collector = atoi(text);
     if (said)
@@ -340,6 +351,9 @@ int ml_attach_end(pid_t pid, const char *library, struct ml_error *err)
 void ml_attach_release(struct ml_attach_recording *r)
 {
     ml_target_place_release(&r->place);
+    if (r->starter)
+        close(r->starter);
+    r->starter = 0;
     free(r->trace);
     r->trace = NULL;
 }

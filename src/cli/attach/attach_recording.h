@@ -33,6 +33,7 @@ struct ml_attach_recording {
     char session[256];
     char session_inside[PATH_MAX]; /* as the process sees it */
     pid_t collector;
+    int starter;   /* a pipe by which the collector sees whether we live; 0: none */
     bool nameless; /* a Python program whose main thread was busy */
     char *trace;
     char aside[PATH_MAX]; /* "": there was no such file before */

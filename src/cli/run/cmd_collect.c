@@ -28,6 +28,7 @@
 struct collect_opts {
     const char *output;
     const char *place, *place_inside;
+    int64_t starter_fd; /* 0: none */
     bool force;
     int64_t pid;
     int64_t sample_hz;
@@ -69,6 +70,13 @@ static const struct ml_option options[] = {
      .offset = offsetof(struct collect_opts, place_inside),
      .value_name = "FOLDER",
      .help = "the path of that folder in the process's container"},
+    {.name = "starter-fd",
+     .no_env = true,
+     .type = ML_OPT_INT,
+     .offset = offsetof(struct collect_opts, starter_fd),
+     .value_name = "FD",
+     .help = "give up if this pipe ends before the process joins",
+     .max = INT_MAX},
     {.name = "sample-hz",
      .type = ML_OPT_INT,
      .offset = offsetof(struct collect_opts, sample_hz),
@@ -113,6 +121,7 @@ static int new_collector(const struct collect_opts *opts, const struct ml_ticks 
         .command = command,
         .sample_hz = (uint32_t)opts->sample_hz,
         .runs = true,
+        .starter_fd = (int)opts->starter_fd,
         .own_root = opts->place_inside,
     };
 
