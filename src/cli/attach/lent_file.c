@@ -4,9 +4,11 @@
  */
 #include "lent_file.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -62,30 +64,37 @@ int ml_lent_file_make(pid_t pid, int from, struct ml_error *err)
                                         "--tmpfs /tmp:exec",
                                         (int)pid, strerror(-number));
     r = fill(pid, number, from);
-    if (!r)
-        return number;
-    ml_lent_file_close(pid, number);
-    return ml_error_set(err, r, "cannot copy the recorder into process %d: %s", (int)pid,
-                        strerror(-r));
+    return r ? ml_error_set(err, r, "cannot copy the recorder into process %d: %s", (int)pid,
+                            strerror(-r))
+             : number;
 }
 
-static bool is_ours(pid_t pid, int number)
+static bool is_ours(int folder, const char *number)
 {
-    char path[64], target[64];
-    ssize_t n;
+    char target[64];
+    ssize_t n = readlinkat(folder, number, target, sizeof(target) - 1);
 
-    snprintf(path, sizeof(path), "/proc/%d/fd/%d", (int)pid, number);
-    n = readlink(path, target, sizeof(target) - 1);
     target[n > 0 ? n : 0] = '\0';
     return strstr(target, "memfd:" NAME);
 }
 
-void ml_lent_file_close(pid_t pid, int number)
+void ml_lent_files_close(pid_t pid)
 {
-    struct ml_injected_syscall call = {.number = SYS_close, .args = {(uint64_t)number}};
+    struct ml_injected_syscall call = {.number = SYS_close};
     struct ml_error ignored = {0};
+    struct dirent *entry;
+    char path[64];
     int32_t value;
+    DIR *all;
 
-    if (is_ours(pid, number))
+    snprintf(path, sizeof(path), "/proc/%d/fd", (int)pid);
+    all = opendir(path);
+    while (all && (entry = readdir(all))) {
+        if (!is_ours(dirfd(all), entry->d_name))
+            continue;
+        call.args[0] = (uint64_t)atoi(entry->d_name);
         (void)ml_injected_syscall(pid, &call, &value, &ignored);
+    }
+    if (all)
+        closedir(all);
 }

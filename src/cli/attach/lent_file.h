@@ -18,7 +18,7 @@
  * @return its number in the process, or negative errno with an explanation */
 int ml_lent_file_make(pid_t pid, int from, struct ml_error *err);
 
-/* Closes it, unless the process has closed it and uses its number for another file. */
-void ml_lent_file_close(pid_t pid, int number);
+/* Closes all of them, also those that a killed command has left. */
+void ml_lent_files_close(pid_t pid);
 
 #endif

@@ -169,16 +169,15 @@ static int put_copy(const struct ml_target_place *p, int in, int folder, const c
 }
 
 /* A link to a file in the process's memory. */
-static int put_lent(struct ml_target_place *p, int in, int folder, const char *name,
+static int put_lent(const struct ml_target_place *p, int in, int folder, const char *name,
                     struct ml_error *err)
 {
     char target[32];
-    int number = p->lent_count < ML_LENT_FILES ? ml_lent_file_make(p->pid, in, err) : -EMFILE;
+    int number = ml_lent_file_make(p->pid, in, err);
     int r = 0;
 
     if (number < 0)
         return number;
-    p->lent[p->lent_count++] = number;
     snprintf(target, sizeof(target), ML_OPEN_FOLDER "%d", number);
     ml_file_user_begin(&p->user);
     if (symlinkat(target, folder, name))
@@ -188,8 +187,8 @@ static int put_lent(struct ml_target_place *p, int in, int folder, const char *n
 }
 
 /* Reads with our rights, writes with the process's. */
-static int copy_file(struct ml_target_place *p, int from_folder, const char *from, int to_folder,
-                     const char *to, struct ml_error *err)
+static int copy_file(const struct ml_target_place *p, int from_folder, const char *from,
+                     int to_folder, const char *to, struct ml_error *err)
 {
     int in = openat(from_folder, from, O_RDONLY | O_CLOEXEC);
     int r = in < 0 ? -errno : 0;
@@ -216,11 +215,11 @@ static int make_folder(const struct ml_target_place *p, int parent, const char *
     return r;
 }
 
-static int copy_package(struct ml_target_place *p, int from, int to_parent, const char *name,
+static int copy_package(const struct ml_target_place *p, int from, int to_parent, const char *name,
                         int depth, struct ml_error *err);
 
-static int copy_entry(struct ml_target_place *p, int from, int to, const char *name, int depth,
-                      struct ml_error *err)
+static int copy_entry(const struct ml_target_place *p, int from, int to, const char *name,
+                      int depth, struct ml_error *err)
 {
     int inner, r;
 
@@ -236,7 +235,7 @@ static int copy_entry(struct ml_target_place *p, int from, int to, const char *n
 }
 
 /* A package and those inside it, without the other files that an installation keeps there. */
-static int copy_package(struct ml_target_place *p, int from, int to_parent, const char *name,
+static int copy_package(const struct ml_target_place *p, int from, int to_parent, const char *name,
                         int depth, struct ml_error *err)
 {
     int to, r = make_folder(p, to_parent, name, &to);
@@ -273,7 +272,7 @@ static int open_package(const char *folder)
     return -1;
 }
 
-static int fill_python(struct ml_target_place *p, int session, const char *session_inside,
+static int fill_python(const struct ml_target_place *p, int session, const char *session_inside,
                        char package[PATH_MAX], struct ml_error *err)
 {
     int to = -1, from = open_package(package);
@@ -301,8 +300,9 @@ static int open_session(const struct ml_target_place *p, const char *session)
     return fd;
 }
 
-int ml_target_place_fill(struct ml_target_place *p, const char *session, const char *session_inside,
-                         char library[PATH_MAX], char package[PATH_MAX], struct ml_error *err)
+int ml_target_place_fill(const struct ml_target_place *p, const char *session,
+                         const char *session_inside, char library[PATH_MAX], char package[PATH_MAX],
+                         struct ml_error *err)
 {
     int folder = open_session(p, session);
     int r = folder < 0 ? -errno : 0;
@@ -325,7 +325,7 @@ int ml_target_place_fill(struct ml_target_place *p, const char *session, const c
                : r;
 }
 
-void ml_target_place_forget(struct ml_target_place *p, const char *session)
+void ml_target_place_forget(const struct ml_target_place *p, const char *session)
 {
     static const char *const files[] = {"libmemledger-heap.so", "libmemledger.so",
                                         ML_SESSION_PYTHON "/" PACKAGE "/_native.abi3.so"};
@@ -337,6 +337,6 @@ void ml_target_place_forget(struct ml_target_place *p, const char *session)
     ml_file_user_end(&p->user);
     if (folder >= 0)
         close(folder);
-    while (p->lent_count > 0)
-        ml_lent_file_close(p->pid, p->lent[--p->lent_count]);
+    if (p->no_code)
+        ml_lent_files_close(p->pid);
 }

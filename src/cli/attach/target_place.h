@@ -19,16 +19,12 @@
 #include "error.h"
 #include "file_user.h"
 
-#define ML_LENT_FILES 2 /* the recorder and the package's extension */
-
 struct ml_target_place {
     pid_t pid;
     int folder;    /* for temporary files, open in processes that we start; -1: none needed */
     char path[32]; /* the folder as these processes reach it */
     char inside[PATH_MAX]; /* as the target does */
     bool no_code;          /* the mount forbids to execute files */
-    int lent[ML_LENT_FILES];
-    unsigned lent_count;
     struct ml_file_user user;
 };
 
@@ -43,10 +39,11 @@ void ml_target_place_release(struct ml_target_place *p);
  * @session_inside  its path in the process
  * @library         "": the process has loaded it already
  * @package         the folder that contains the package; "": none is needed */
-int ml_target_place_fill(struct ml_target_place *p, const char *session, const char *session_inside,
-                         char library[PATH_MAX], char package[PATH_MAX], struct ml_error *err);
+int ml_target_place_fill(const struct ml_target_place *p, const char *session,
+                         const char *session_inside, char library[PATH_MAX], char package[PATH_MAX],
+                         struct ml_error *err);
 
 /* Removes the libraries that the process has loaded by now. */
-void ml_target_place_forget(struct ml_target_place *p, const char *session);
+void ml_target_place_forget(const struct ml_target_place *p, const char *session);
 
 #endif
