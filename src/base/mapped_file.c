@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "own_root.h"
+#include "regular_file.h"
 
 #define DELETED " (deleted)"
 
@@ -50,25 +51,31 @@ const char *ml_mapped_path_inside(pid_t pid, const char *path)
     return !strncmp(path, root, (size_t)n) && path[n] == '/' ? path + n : path;
 }
 
-int ml_mapped_file_open(pid_t pid, const struct ml_mapping *m, int how)
+/* Without opening it for reading. */
+static int find_file(pid_t pid, const struct ml_mapping *m)
 {
     char path[96];
     int root, fd;
 
     snprintf(path, sizeof(path), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, (int)pid, m->begin,
              m->end);
-    fd = open(path, how | O_CLOEXEC);
+    fd = open(path, O_PATH | O_CLOEXEC);
     if (fd >= 0)
         return fd;
     if (!m->path || m->deleted)
         return -ENOENT;
     root = ml_root_open(pid);
-    fd = root >= 0 ? ml_root_open_file(root, ml_mapped_path_inside(pid, m->path), how) : root;
+    fd = root >= 0 ? ml_root_open_file(root, ml_mapped_path_inside(pid, m->path), O_PATH) : root;
     if (root >= 0)
         close(root);
     if (fd < 0)
-        fd = open(m->path, how | O_CLOEXEC);
+        fd = open(m->path, O_PATH | O_CLOEXEC);
     return fd >= 0 ? fd : -errno;
+}
+
+int ml_mapped_file_open(pid_t pid, const struct ml_mapping *m, int how)
+{
+    return ml_regular_file_open(find_file(pid, m), how);
 }
 
 int ml_mapped_file_open_at(pid_t pid, uint64_t address, int how)

@@ -24,8 +24,8 @@ struct ml_mapping {
  * @return false: it is none */
 bool ml_mapping_parse(char *line, struct ml_mapping *ret);
 
-/* Opens the file of a mapping: by the mapping itself if the kernel lets us, as it does root, else
- * by the path, first in the process's root, then in ours.
+/* Opens the file of a mapping, if it is a regular one: by the mapping itself if the kernel lets us,
+ * as it does root, else by the path, first in the process's root, then in ours.
  * @how  flags of open
  * @return a descriptor or negative errno */
 int ml_mapped_file_open(pid_t pid, const struct ml_mapping *mapping, int how);

@@ -13,11 +13,11 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "compiler.h"
 #include "own_root.h"
+#include "regular_file.h"
 
 #define HERE (-1) /* the root of this process */
 #define DEBUG_FILES "/usr/lib/debug/.build-id"
@@ -113,25 +113,14 @@ static bool is_elf(Elf *elf)
            !elf_getshdrnum(elf, &sections) && sections <= SECTIONS_MAX;
 }
 
-/* Opens only a regular file: opening another kind may hang or have effects, and the target chose
- * the path. It is opened through the descriptor that was checked: the name may mean another file
- * by now.
+/* The target chose the path.
  * @root  as for ml_elf_symbols
- * @return a descriptor, or -1 */
+ * @return a descriptor, or a negative number */
 static int open_regular(int root, const char *path)
 {
-    int found = root >= 0 ? ml_root_open_file(root, path, O_PATH) : open(path, O_PATH | O_CLOEXEC);
-    int fd = -1;
-    char link[32];
-    struct stat st;
-
-    if (found < 0)
-        return -1;
-    snprintf(link, sizeof(link), "/proc/self/fd/%d", found);
-    if (!fstat(found, &st) && S_ISREG(st.st_mode))
-        fd = open(link, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-    close(found);
-    return fd;
+    return ml_regular_file_open(root >= 0 ? ml_root_open_file(root, path, O_PATH)
+                                          : open(path, O_PATH | O_CLOEXEC),
+                                O_RDONLY);
 }
 
 static bool open_elf(int root, const char *path, struct elf_file *ret)
