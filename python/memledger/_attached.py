@@ -3,13 +3,27 @@ on the main thread, between two of its instructions, and end() on a thread that 
 
 SPDX-License-Identifier: Apache-2.0
 """
+import os
+import sys
+
 from . import _late, _native, _recording
 
 
-def begin(session, library, path):
+def _find_again(package):
+    """In a container each recording brings its own copy of the package, and takes it away at the
+    end: modules that are imported from now on come from the folder `package`."""
+    own = __name__.rpartition(".")[0]
+    for name, module in list(sys.modules.items()):
+        if (name == own or name.startswith(own + ".")) and getattr(module, "__path__", None):
+            if not os.path.isdir(module.__path__[0]):
+                module.__path__[:] = [os.path.join(package, *name.split("."))]
+
+
+def begin(session, library, path, package):
     """Joins the session; the recorder is loaded already. Leaves it to the recorder alone if
     anything fails."""
     try:
+        _find_again(package)
         _native.load(library)
         _late.switch_on(library)
         if _native.join(session) == 0:

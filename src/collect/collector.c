@@ -8,6 +8,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -20,6 +21,7 @@
 #include "hellos.h"
 #include "losses.h"
 #include "nanoseconds.h"
+#include "own_root.h"
 #include "pauses.h"
 #include "sandboxed.h"
 #include "saves.h"
@@ -36,6 +38,8 @@
 #define START_POLL_MS 10
 /* How often to check whether threads are still alive, and for processes without a recorder. */
 #define CHECK_NS 100000000u
+/* How long a process may still join when those who made it do so are gone. */
+#define ABANDONED_NS UINT64_C(3000000000)
 /* Processes checked for a sandbox at a time. */
 #define SANDBOXES_AT_ONCE 64
 
@@ -60,6 +64,10 @@ int ml_collector_new(const struct ml_collector_opts *opts, struct ml_session_dir
         c->stage.growth = &c->saves.growth;
     atomic_store(&session->page->program_pid, (uint32_t)opts->program);
     c->program_fd = opts->program ? (int)syscall(SYS_pidfd_open, opts->program, 0) : -1;
+    c->starter_fd = opts->starter_fd;
+    strcpy(c->groups, ML_CGROUP_OF_THIS_PROCESS);
+    c->groups_fd = opts->runs ? ml_surroundings_keep_groups(opts->program, c->groups) : -1;
+    c->root = opts->own_root ? ml_root_open(opts->program) : -1;
     c->ticks = *ticks;
     ml_ticks_read(&c->ticks);
     c->stage.start_wall_ns = ml_clock_ns(CLOCK_REALTIME) - c->ticks.ns;
@@ -80,11 +88,11 @@ int ml_collector_new(const struct ml_collector_opts *opts, struct ml_session_dir
     c->writer.thread_id = &session->page->collector.threads[1];
     for (const struct ml_setting *s = opts->settings; s && s->key; s++)
         ml_dict_config(&c->dict, s->key, s->value);
-    ml_surroundings_note(&c->dict);
+    ml_surroundings_note(&c->dict, c->groups);
     c->stage.heartbeat = &session->page->heartbeat;
     c->stage.heap_sampled = session->page->heap == ML_HEAP_SAMPLE ? session->page->heap_bytes : 0;
     c->stage.heap_least = session->page->heap == ML_HEAP_LARGE ? session->page->heap_bytes : 0;
-    c->kills_before = ml_cgroup_kills(ML_CGROUP_OF_THIS_PROCESS, ML_CGROUP_MOUNTS);
+    c->kills_before = ml_cgroup_kills(c->groups, ML_CGROUP_MOUNTS);
     ml_collector_sleep_init(c);
     c->stage.dict = &c->dict;
     c->stage.writer = &c->writer;
@@ -110,6 +118,10 @@ void ml_collector_free(struct ml_collector *c)
     ml_vec_release(&c->hellos);
     if (c->program_fd >= 0)
         close(c->program_fd);
+    if (c->root >= 0)
+        close(c->root);
+    if (c->groups_fd >= 0)
+        close(c->groups_fd);
     ml_dict_release(&c->dict);
     free(c);
 }
@@ -258,6 +270,27 @@ static bool wait_until_started(struct ml_collector *c)
     }
 }
 
+/* Whether those who were to make the program join are gone, as after SIGKILL, and it has not. */
+static bool is_abandoned(struct ml_collector *c)
+{
+    struct pollfd starter = {.fd = c->starter_fd, .events = POLLIN};
+
+    if (!c->starter_fd || c->dict.by_tag[ML_DEF_PROCESS].len || poll(&starter, 1, 0) <= 0)
+        return false;
+    if (!c->starter_ended_ns)
+        c->starter_ended_ns = c->ticks.ns;
+    return c->ticks.ns - c->starter_ended_ns > ABANDONED_NS;
+}
+
+/* The process ends now: its threads need not. */
+static int give_up(struct ml_collector *c)
+{
+    atomic_store(&c->session->page->closed, 1);
+    if (c->writer.is_new)
+        unlink(c->writer.path);
+    return 0;
+}
+
 int ml_collector_run(struct ml_collector *c)
 {
     struct ml_session *page = c->session->page;
@@ -284,13 +317,15 @@ int ml_collector_run(struct ml_collector *c)
         uint64_t words = round_once(c);
         if (alone && !ml_collector_running(c))
             break;
+        if (is_abandoned(c))
+            return give_up(c);
         if (words > much || ml_collector_end_is_due(c))
             continue;
         ml_collector_sleep(c, words > 0);
     }
     finish(c);
     ml_collector_end_saves(c);
-    ml_symbols_define(&c->stage);
+    ml_symbols_define(&c->stage, c->root);
     r = ml_trace_writer_close(&c->writer);
     ml_collector_publish_end(c);
     return r;

@@ -32,6 +32,9 @@ struct ml_collector_opts {
     uint32_t sample_hz;  /* 0: no samples */
     bool save_on_oom;    /* copies of the trace so far, see saves.h */
     struct ml_growth_limit save_on_growth;
+    bool runs;        /* the program already runs */
+    int starter_fd;   /* a pipe that ends with those who make the program join; 0: none */
+    bool own_root;    /* the program has files of its own, as in a container */
     bool sample_only; /* no process says hello: they are found through /proc */
 };
 

@@ -21,6 +21,7 @@
 #include "merge.h"
 #include "sampler.h"
 #include "stage.h"
+#include "surroundings.h"
 
 /* A received hello. */
 struct ml_received_hello {
@@ -64,12 +65,17 @@ struct ml_collector {
     uint32_t bell;          /* the doorbell when the last round began */
     uint32_t notices_kept;  /* notices that processes printed on stderr, already in the trace */
     pid_t launcher;
-    int program_fd;     /* -1: it is gone, or the kernel has no such descriptors */
-    uint32_t turn;      /* of the session page, as far as the trace has it */
-    uint32_t pauses;    /* so far */
-    uint64_t pause_ns;  /* when the last one began */
-    uint64_t paused_ns; /* all that have ended */
-    uint32_t silent;    /* processes that ran at the end and had not said hello */
+    int program_fd;              /* -1: it is gone, or the kernel has no such descriptors */
+    int starter_fd;              /* 0: none */
+    uint64_t starter_ended_ns;   /* 0: it has not */
+    char groups[ML_GROUPS_ROOM]; /* the list of the program's control groups … */
+    int groups_fd;               /* … which this keeps; -1: nothing */
+    int root;                    /* of the program's files; -1: that of this process */
+    uint32_t turn;               /* of the session page, as far as the trace has it */
+    uint32_t pauses;             /* so far */
+    uint64_t pause_ns;           /* when the last one began */
+    uint64_t paused_ns;          /* all that have ended */
+    uint32_t silent;             /* processes that ran at the end and had not said hello */
     const char *command;
     struct ml_saves saves;
     uint32_t sample_hz;

@@ -129,14 +129,14 @@ static bool status_final(const struct ml_collector *c, const struct ml_target *t
  * group's limit was reached, and not the whole machine's memory. */
 static bool killed_at_limit(const struct ml_collector *c)
 {
-    struct ml_cgroup_kills now = ml_cgroup_kills(ML_CGROUP_OF_THIS_PROCESS, ML_CGROUP_MOUNTS);
+    struct ml_cgroup_kills now = ml_cgroup_kills(c->groups, ML_CGROUP_MOUNTS);
 
     return now.kills > c->kills_before.kills && now.at_limit > c->kills_before.at_limit;
 }
 
 static void note_killed(struct ml_collector *c)
 {
-    uint64_t limit = ml_cgroup_limit_bytes(ML_CGROUP_OF_THIS_PROCESS, ML_CGROUP_MOUNTS);
+    uint64_t limit = ml_cgroup_limit_bytes(c->groups, ML_CGROUP_MOUNTS);
     char digits[24];
 
     atomic_fetch_add(&c->session->page->killed, 1);

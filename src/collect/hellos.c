@@ -61,6 +61,20 @@ static int64_t find_process(const struct ml_collector *c, uint32_t pid)
     return -1;
 }
 
+/* The process that the hello names as its parent; -1: it is not recorded. In another pid namespace
+ * processes have other numbers, and only those that are still there are known by them. */
+static int64_t find_parent(const struct ml_collector *c, const struct ml_received_hello *got)
+{
+    if (got->hello.pid == got->pid)
+        return find_process(c, got->hello.parent_pid);
+    for (size_t i = c->stage.targets.len; i-- > 0;) {
+        const struct ml_target *t = c->stage.targets.items[i];
+        if (t->foreign && t->own_pid == got->hello.parent_pid)
+            return (int64_t)t->process;
+    }
+    return -1;
+}
+
 /* A known pid that says hello again has called exec: its old rings are final.
  * If it says that it was forked, the kernel has reused the pid. */
 struct ml_target *ml_collector_add_target(struct ml_collector *c, struct ml_received_hello *got)
@@ -68,7 +82,7 @@ struct ml_target *ml_collector_add_target(struct ml_collector *c, struct ml_rece
     bool forked = got->hello.how == ML_FORKED;
     struct ml_target *before = ml_collector_find_target(c, got->pid);
     bool execed = before && !before->gone && !forked;
-    int64_t parent = execed ? (int64_t)before->process : find_process(c, got->hello.parent_pid);
+    int64_t parent = execed ? (int64_t)before->process : find_parent(c, got);
     uint32_t how = forked ? ML_FORKED : execed ? ML_EXECED : ML_STARTED;
     uint64_t start_ns = ml_ticks_ns(&c->ticks, got->hello.clock);
     struct ml_target *t;

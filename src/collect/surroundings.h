@@ -6,9 +6,20 @@
 #ifndef ML_COLLECT_SURROUNDINGS_H
 #define ML_COLLECT_SURROUNDINGS_H
 
+#include <sys/types.h>
+
 #include "dict.h"
 
-/* Adds the settings of host_settings.h. */
-void ml_surroundings_note(struct ml_dict *dict);
+#define ML_GROUPS_ROOM 32
+
+/* Keeps the list of control groups of a program that already runs, which may have others than the
+ * collector, for when the program has ended.
+ * @ret_path  of the list; unchanged if there is none
+ * @return a descriptor that keeps it, or -1 */
+int ml_surroundings_keep_groups(pid_t program, char ret_path[ML_GROUPS_ROOM]);
+
+/* Adds the settings of host_settings.h.
+ * @groups  as for ml_cgroup_limit_bytes */
+void ml_surroundings_note(struct ml_dict *dict, const char *groups);
 
 #endif

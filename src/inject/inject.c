@@ -20,6 +20,7 @@
 #include "compiler.h"
 #include "nanoseconds.h"
 #include "safe_point.h"
+#include "target_filters.h"
 #include "target_symbols.h"
 #include "traced_thread.h"
 #include "way_back.h"
@@ -30,17 +31,19 @@
 #define STACK_BYTES (256u << 10)
 #define CODE_BYTES 4096u
 #define TEXT_ROOM 1024
+#define TEXT_ON_STACK 64
 
 /* The memory that the new thread works with; stub.S below knows the offsets. */
 struct job {
     uint64_t functions[ML_TARGET_FUNCTIONS];
     uint64_t library, function, argument; /* addresses of the texts */
     int32_t value;
-    _Atomic uint32_t done; /* 1: value is valid, 2: cannot load, 3: no such function, 4: called off */
-    char error[256];       /* what dlerror said */
-    uint64_t way_back;     /* stack pointer of the borrowed thread for its last call */
-    uint64_t thread;       /* that pthread_create has made */
-    int32_t created;       /* what it returned */
+    _Atomic uint32_t
+        done;          /* 1: value is valid, 2: cannot load, 3: no such function, 4: called off */
+    char error[256];   /* what dlerror said */
+    uint64_t way_back; /* stack pointer of the borrowed thread for its last call */
+    uint64_t thread;   /* that pthread_create has made */
+    int32_t created;   /* what it returned */
     char texts[3][TEXT_ROOM];
 };
 
@@ -443,23 +446,59 @@ static int wait_for_job(struct injecting *in, const struct ml_injection *what, i
                         (int)in->pid, (double)what->patience_ns / 1e9);
 }
 
+/* Stops a thread at a safe point, and saves its state. */
+static int borrow_thread(struct injecting *in, struct ml_error *err)
+{
+    struct ml_unwinder *unwinder = NULL;
+    int r = ml_target_symbols_find(in->pid, &in->symbols, err);
+
+    if (!r)
+        r = ml_target_filters_check(in->pid, err);
+    if (!r)
+        r = ml_unwinder_new(in->pid, &unwinder, err);
+    if (!r)
+        r = find_thread(in, unwinder, err);
+    ml_unwinder_free(unwinder);
+    return r;
+}
+
+int ml_inject_syscall(pid_t pid, const struct ml_injected_syscall *call, int32_t *ret_value,
+                      struct ml_error *err)
+{
+    static struct injecting in;
+    uint64_t words[7] = {call->number, call->args[0], call->args[1], call->args[2]};
+    char text[TEXT_ON_STACK] = "";
+    int64_t value = 0;
+    int r;
+
+    in = (struct injecting){.pid = pid};
+    r = borrow_thread(&in, err);
+    if (r)
+        return r;
+    if (call->text) {
+        strncpy(text, call->text, sizeof(text) - 1);
+        words[1] = in.thread.way_back - sizeof(text);
+        if (!ml_traced_write(pid, words[1], text, sizeof(text)))
+            r = -EFAULT;
+    }
+    if (!r)
+        r = ml_traced_syscall(&in.thread, in.instruction, words, &value);
+    ml_traced_detach(&in.thread);
+    *ret_value = (int32_t)value;
+    return r ? ml_error_set(err, r, "process %d cannot be made to call the kernel: %s", (int)pid,
+                            strerror(-r))
+             : 0;
+}
+
 int ml_inject(pid_t pid, const struct ml_injection *injection, int32_t *ret_value,
               struct ml_error *err)
 {
     static struct injecting in;
-    struct ml_unwinder *unwinder = NULL;
     int r;
 
     in = (struct injecting){.pid = pid};
-    r = ml_target_symbols_find(pid, &in.symbols, err);
-    if (r)
-        return r;
-    r = ml_unwinder_new(pid, &unwinder, err);
-    if (r)
-        return r;
-    r = find_thread(&in, unwinder, err);
+    r = borrow_thread(&in, err);
     if (!r)
         r = start_job(&in, injection, err);
-    ml_unwinder_free(unwinder);
     return r ? r : wait_for_job(&in, injection, ret_value, err);
 }

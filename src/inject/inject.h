@@ -23,9 +23,20 @@ struct ml_injection {
     uint64_t patience_ns; /* for its return */
 };
 
-/* Waits until the function has returned, for as long as the injection says. The caller's thread becomes the
- * tracer; call it in a process that ends soon afterwards, so that the kernel lets go of everything
- * in any case.
+/* A system call for the process to make. */
+struct ml_injected_syscall {
+    uint64_t number, args[3];
+    const char *text; /* replaces the first argument by its address; NULL: nothing */
+};
+
+/* Makes it in a thread that is at a safe point. As for ml_inject.
+ * @ret_value  its result, or negative errno */
+int ml_inject_syscall(pid_t pid, const struct ml_injected_syscall *call, int32_t *ret_value,
+                      struct ml_error *err);
+
+/* Waits until the function has returned, for as long as the injection says. The caller's thread
+ * becomes the tracer; call it in a process that ends soon afterwards, so that the kernel lets go of
+ * everything in any case.
  * @ret_value  what the function returned
  * @return 0 or negative errno with an explanation */
 int ml_inject(pid_t pid, const struct ml_injection *injection, int32_t *ret_value,

@@ -6,6 +6,7 @@
 
 #include <elfutils/libdwfl.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <gelf.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +14,7 @@
 #include <sys/syscall.h>
 
 #include "compiler.h"
+#include "mapped_file.h"
 
 #ifndef PTRACE_GET_RSEQ_CONFIGURATION
 #define PTRACE_GET_RSEQ_CONFIGURATION 0x420f
@@ -95,6 +97,22 @@ static int take_module(Dwfl_Module *module, void **userdata, const char *path, D
     return DWARF_CB_OK;
 }
 
+static pid_t unwound; /* libdw passes no context to its callback */
+
+/* The file that the process has loaded: its path may denote another one here. */
+static int find_elf(Dwfl_Module *module, void **userdata, const char *name, Dwarf_Addr base,
+                    char **ret_path, Elf **ret_elf)
+{
+    int fd;
+
+    if (name[0] != '/')
+        return dwfl_linux_proc_find_elf(module, userdata, name, base, ret_path, ret_elf);
+    fd = ml_mapped_file_open_at(unwound, base, O_RDONLY);
+    if (fd >= 0)
+        *ret_path = strdup(name);
+    return fd >= 0 ? fd : -1;
+}
+
 int ml_unwinder_new(pid_t pid, struct ml_unwinder **ret, struct ml_error *err)
 {
     struct ml_unwinder *u = calloc(1, sizeof(*u));
@@ -104,9 +122,10 @@ int ml_unwinder_new(pid_t pid, struct ml_unwinder **ret, struct ml_error *err)
         return ml_error_set(err, -ENOMEM, "out of memory");
     /* Without debug files: the unwind tables are in the objects themselves. */
     u->debug_path = (char *)(uintptr_t) "-";
-    u->callbacks = (Dwfl_Callbacks){.find_elf = dwfl_linux_proc_find_elf,
+    u->callbacks = (Dwfl_Callbacks){.find_elf = find_elf,
                                     .find_debuginfo = dwfl_standard_find_debuginfo,
                                     .debuginfo_path = &u->debug_path};
+    unwound = pid;
     u->dwfl = dwfl_begin(&u->callbacks);
     ok = u->dwfl && !dwfl_linux_proc_report(u->dwfl, pid) &&
          !dwfl_report_end(u->dwfl, NULL, NULL) && !dwfl_linux_proc_attach(u->dwfl, pid, true) &&

@@ -7,11 +7,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <gelf.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "mapped_file.h"
 
 static const char *const names[ML_TARGET_FUNCTIONS] = {
     [ML_TARGET_DLOPEN] = "dlopen",
@@ -55,50 +56,48 @@ static void take_symbols(Elf *elf, Elf_Scn *section, const GElf_Shdr *header, ui
     }
 }
 
-static void read_file(pid_t pid, const char *path, uint64_t base, struct ml_target_symbols *ret)
+static void read_file(pid_t pid, const struct ml_mapping *mapping, struct ml_target_symbols *ret)
 {
-    char reached[4096 + 32];
+    int fd = ml_mapped_file_open(pid, mapping, O_RDONLY);
     Elf_Scn *section = NULL;
     Elf *elf;
-    int fd;
 
-    snprintf(reached, sizeof(reached), "/proc/%d/root%s", (int)pid, path);
-    fd = open(reached, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return;
     elf = elf_version(EV_CURRENT) != EV_NONE ? elf_begin(fd, ELF_C_READ_MMAP, NULL) : NULL;
     while (elf && (section = elf_nextscn(elf, section))) {
         GElf_Shdr header;
         if (gelf_getshdr(section, &header) && header.sh_type == SHT_DYNSYM)
-            take_symbols(elf, section, &header, base, ret);
+            take_symbols(elf, section, &header, mapping->begin, ret);
     }
     elf_end(elf);
     close(fd);
 }
 
-static void read_maps(pid_t pid, FILE *maps, bool *ret_musl, struct ml_target_symbols *ret)
+/* @return the number of mappings; 0: the process has ended */
+static size_t read_maps(pid_t pid, FILE *maps, bool *ret_musl, struct ml_target_symbols *ret)
 {
     char *line = NULL;
-    size_t room = 0;
+    size_t room = 0, count = 0;
 
-    while (getline(&line, &room, maps) > 0) {
-        uint64_t begin, offset;
-        char *path = strchr(line, '/');
+    for (; getline(&line, &room, maps) > 0; count++) {
+        struct ml_mapping m;
 
-        if (!path || sscanf(line, "%" SCNx64 "-%*x %*s %" SCNx64, &begin, &offset) != 2)
+        if (!ml_mapping_parse(line, &m) || !m.path)
             continue;
-        path[strcspn(path, "\n")] = '\0';
-        *ret_musl = *ret_musl || strstr(path, "/ld-musl");
-        if (!offset && is_of_libc(path)) /* the first part of a library is its base */
-            read_file(pid, path, begin, ret);
+        *ret_musl = *ret_musl || strstr(m.path, "/ld-musl");
+        if (!m.offset && is_of_libc(m.path)) /* the first part of a library is its base */
+            read_file(pid, &m, ret);
     }
     free(line);
+    return count;
 }
 
 int ml_target_symbols_find(pid_t pid, struct ml_target_symbols *ret, struct ml_error *err)
 {
     char path[64];
     bool musl = false;
+    size_t count;
     FILE *maps;
 
     *ret = (struct ml_target_symbols){0};
@@ -106,8 +105,10 @@ int ml_target_symbols_find(pid_t pid, struct ml_target_symbols *ret, struct ml_e
     maps = fopen(path, "re");
     if (!maps)
         return ml_error_set(err, -errno, "cannot read %s: %s", path, strerror(errno));
-    read_maps(pid, maps, &musl, ret);
+    count = read_maps(pid, maps, &musl, ret);
     fclose(maps);
+    if (!count)
+        return ml_error_set(err, -ESRCH, "process %d has ended", (int)pid);
     if (musl)
         return ml_error_set(err, -ENOEXEC,
                             "process %d uses musl; memledger records programs that use glibc",

@@ -1,7 +1,6 @@
 /* target_symbols.h: addresses of libc's functions in another process.
  *
- * The process's list of mappings says which files it has loaded and where. The files are read
- * through /proc/PID/root, so that this works for a process in another mount namespace.
+ * The process's list of mappings says which files it has loaded and where (mapped_file.h).
  *
  * SPDX-License-Identifier: Apache-2.0
  */

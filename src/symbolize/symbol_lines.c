@@ -52,7 +52,7 @@ enum ml_symbol_depth ml_code_symbols(const struct ml_code_search *search,
     }
     for (uint32_t i = 0; i < count; i++)
         queries[i] = (struct ml_elf_query){.address = places[i].address, .tag = i};
-    ml_elf_symbols(path, places->build_id, queries, count, name_place, nothing, &n);
+    ml_elf_symbols(-1, path, places->build_id, queries, count, name_place, nothing, &n);
     free(queries);
     return n.any ? ML_SYMBOLS_NAMES : ML_SYMBOLS_NONE;
 }

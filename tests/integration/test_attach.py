@@ -2,8 +2,10 @@
 # test_attach.py: recordings of a process that already runs.
 #
 # SPDX-License-Identifier: Apache-2.0
+import contextlib
 import os
 import shutil
+import signal
 import subprocess
 import sys
 
@@ -92,8 +94,22 @@ def test_other_namespaces():
     equal(harness.report("summary", "t.mled")["live_bytes"], 200, "bytes live at the end")
 
 
-def test_other_files():
-    """A process that cannot see the recorder goes on, and the message says why."""
+def test_other_user():
+    """Root records a process of a user who cannot see memledger's files."""
+    if os.geteuid() != 0 or not shutil.which("setpriv"):
+        raise Skip("only root acts for other users", machine=True)
+    os.chmod(".", 0o755)
+    p = Program("setpriv", "--reuid", "1234", "--regid", "1234", "--clear-groups")
+    attached = begin(p.process.pid, "--heap")
+    p.ask("malloc 1 1000")
+    end(attached)
+    p.end()
+    equal(harness.report("summary", "t.mled")["live_bytes"], 1000, "bytes live at the end")
+
+
+def test_other_root():
+    """A process in an empty root goes on, and the message names the way out; in a root with a
+    folder for temporary files it can be recorded."""
     if os.geteuid() != 0:
         raise Skip("only root changes its root", machine=True)
     os.makedirs("root", exist_ok=True)
@@ -104,9 +120,54 @@ def test_other_files():
     harness.read_line(process)
     done = harness.plain(MEMLEDGER, "attach", process.pid)
     equal(done.returncode, 1, "exit code", done.stderr)
-    contains(done.stderr, "container with files of its own", "message")
+    contains(done.stderr, "none of /dev/shm, /tmp, /run and /var/tmp", "message")
+    os.mkdir("root/tmp")
+    end(begin(process.pid, "--heap"))
+    equal(os.listdir("root/tmp"), [], "what is left there")
     process.communicate("\n", timeout=harness.PATIENCE_S)
     equal(process.returncode, 0, "exit code of the program")
+
+
+def test_ended():
+    """A process that has just been killed has ended; it is no kernel thread."""
+    code = "held = bytearray(200 << 20); print('ready', flush=True); input()"
+    for _ in range(10):
+        process = subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE,
+                                   stdout=subprocess.PIPE, text=True)
+        harness.read_line(process)
+        process.kill()  # the kernel frees its memory for a while
+        said = harness.plain(MEMLEDGER, "attach", process.pid).stderr
+        process.wait()
+        contains(said, "has ended", "message")
+
+
+def injecting_children(pid):
+    """Children of memledger attach other than memledger collect."""
+    found = []
+    for child in harness.children(pid):
+        with contextlib.suppress(OSError), open(f"/proc/{child}/cmdline") as file:
+            if "attach" in file.read().split("\0"):
+                found.append(child)
+    return found
+
+
+def test_killed_before_the_process_joins():
+    """The collector gives up, and leaves no file."""
+    if not shutil.which("dash"):
+        raise Skip("no dash, which waits where it cannot be interrupted safely", machine=True)
+    process = subprocess.Popen(["dash", "-c", "sleep 60 & wait"], start_new_session=True)
+    harness.wait_until(lambda: harness.children(process.pid), "a child of dash")
+    attached = subprocess.Popen([MEMLEDGER, "attach", "-o", "t.mled", str(process.pid)],
+                                stderr=subprocess.PIPE, text=True)
+    injecting = harness.wait_until(
+        lambda: os.path.exists("t.mled") and injecting_children(attached.pid),
+        "the collector and a child that waits for a safe moment")
+    for pid in [attached.pid, *injecting]:
+        os.kill(pid, signal.SIGKILL)
+    attached.wait()
+    harness.wait_until(lambda: not os.path.exists("t.mled"), "the end of the collector")
+    os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
 
 
 def test_older_trace():

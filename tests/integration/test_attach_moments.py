@@ -17,6 +17,7 @@ import time
 
 import harness
 from attaching import begin, end
+from container import Container
 from harness import Skip, equal, program
 
 TIMES = int(os.environ.get("TEST_ATTACHES", "10"))
@@ -58,10 +59,15 @@ def test_threads():
         equal((out, process.returncode), ("ok\n", 0), "end of the program")
 
 
-def test_pytorch():
+def need_pytorch():
     found = importlib.util.find_spec("torch")
     if not found or not found.origin:  # the folder beside this file is no package
         raise Skip("no PyTorch")
+    return found.origin
+
+
+def test_pytorch():
+    need_pytorch()
     with running(sys.executable, f"{HERE}/torch/trains_again.py") as process:
         wanted = harness.read_line(process)
         warned = os.path.getsize("err.txt")
@@ -72,6 +78,43 @@ def test_pytorch():
         process.stdin.close()
         equal(process.wait(harness.PATIENCE_S), 0, "exit code of the training")
         equal(read("err.txt")[warned:], "", "what PyTorch or memledger says meanwhile")
+
+
+def need_root():
+    if os.geteuid() != 0:
+        raise Skip("only root enters a container", machine=True)
+
+
+def attach_to_container(container, *options):
+    time.sleep(random.random() / 50)
+    end(begin(container.pid(), *options))
+    equal(container.left(), [], "what memledger has left in the container")
+
+
+def test_threads_in_a_container():
+    """Under a filter like those of container engines."""
+    need_root()
+    container = Container("churns", within=["contained"], user=1234)
+    equal(harness.read_line(container.process), "ready", "first line")
+    for i in range(TIMES):
+        attach_to_container(container, *["--heap"][:i % 3])
+    equal(container.end(), ("ok\n", 0), "end of the program")
+
+
+def test_pytorch_in_a_container():
+    need_root()
+    if not all(path.startswith("/usr/") for path in (sys.executable, need_pytorch())):
+        raise Skip("PyTorch is not in /usr, the only folder that the container sees", machine=True)
+    os.makedirs("root/home")
+    shutil.copy(f"{HERE}/torch/trains_again.py", "root/home")
+    container = Container(sys.executable, "/home/trains_again.py", within=["contained"])
+    wanted = harness.read_line(container.process)
+    for i in range(SLOW_TIMES):
+        print("100", file=container.process.stdin, flush=True)
+        attach_to_container(container, *["--heap"][:i % 2])
+        equal(harness.read_line(container.process), wanted,
+              "weights of a training that was recorded")
+    equal(container.end(), ("", 0), "end of the training")
 
 
 def ask(replies, number):

@@ -3,11 +3,14 @@
 # without memledger, and the report says that it was not recorded.
 #
 # SPDX-License-Identifier: Apache-2.0
+import contextlib
 import os
 import resource
+import subprocess
 import sys
 
 import harness
+from attaching import begin
 from harness import check, contains, equal, plain, program, report, run
 
 
@@ -166,8 +169,9 @@ def memory_group():
     return "/sys/fs/cgroup" + path, "memory.max"
 
 
-def test_killed_at_the_limit_of_a_group():
-    """The kernel kills the program; which limit it met is said."""
+@contextlib.contextmanager
+def small_group():
+    """A control group with a limit of 100 MiB."""
     above, limit = memory_group()
     group = f"{above}/memledger-test-{os.getpid()}"
     try:
@@ -177,11 +181,30 @@ def test_killed_at_the_limit_of_a_group():
     except OSError as error:
         raise harness.Skip(f"no control group can be made here: {error}", machine=True)
     try:
+        yield group
+    finally:
+        os.rmdir(group)
+
+
+def test_attached_in_another_group():
+    """The limit of the program's group counts, not that of the command's."""
+    code = "x = []\ninput()\nwhile True: x.append(bytearray(1 << 20))"
+    with small_group() as group:
+        process = subprocess.Popen(["sh", "-c", f'echo $$ > {group}/cgroup.procs; exec "$@"', "sh",
+                                    sys.executable, "-c", code], stdin=subprocess.PIPE)
+        attached = begin(process.pid, "--heap")
+        process.communicate(b"\n")
+        equal(attached.wait(harness.PATIENCE_S), 0, "exit code of attach")
+    [verdict] = report("oom", "t.mled")["verdicts"]
+    equal((verdict["killed"], verdict["group_limit_bytes"]), (True, 100 << 20), "verdict", verdict)
+
+
+def test_killed_at_the_limit_of_a_group():
+    """The kernel kills the program; which limit it met is said."""
+    with small_group() as group:
         result = run("sh", "-c", f'echo $$ > {group}/cgroup.procs; exec "$@"', "sh",
                      harness.MEMLEDGER, "run", "-f", "--heap", "-o", "group.mled", "--",
                      sys.executable, "-c", "x = []\nwhile True: x.append(bytearray(1 << 20))")
-    finally:
-        os.rmdir(group)
     words = "its control group reached its memory limit of 100.0 MiB"
     contains(result.err, f"{words}: memledger oom group.mled", "closing note")
     [verdict] = report("oom", "group.mled")["verdicts"]

@@ -129,7 +129,7 @@ static void look_up(uint64_t offset)
     for (unsigned i = 0; i < SYMBOLS; i++)
         queries[i] = (struct ml_elf_query){.address = CODE + i * APART + offset, .tag = i};
     alarm(MOST_SECONDS);
-    ml_elf_symbols(path, "", queries, SYMBOLS, check_name, no_beat, NULL);
+    ml_elf_symbols(-1, path, "", queries, SYMBOLS, check_name, no_beat, NULL);
     alarm(0);
 }
 
@@ -176,7 +176,7 @@ static void tables_beyond_all_measure(void **state)
         assert_int_equal(ftruncate(fd, (off_t)1 << 37), 0);
         found = 0;
         alarm(MOST_SECONDS);
-        ml_elf_symbols(path, "", queries, SYMBOLS, check_name, no_beat, NULL);
+        ml_elf_symbols(-1, path, "", queries, SYMBOLS, check_name, no_beat, NULL);
         alarm(0);
         assert_int_equal(found, 0);
         table->sh_size = bytes;

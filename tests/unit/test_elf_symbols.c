@@ -54,7 +54,7 @@ static void look_up(const char *path, const char *id, const unsigned *offsets, s
     memset(names, 0, sizeof(names));
     for (size_t i = 0; i < n; i++)
         queries[i] = (struct ml_elf_query){.address = code + offsets[i], .tag = (uint32_t)i};
-    ml_elf_symbols(path, id, queries, n, keep, count_beat, NULL);
+    ml_elf_symbols(-1, path, id, queries, n, keep, count_beat, NULL);
 }
 
 #define LOOK_UP(path, id, ...)                                                                     \

@@ -86,6 +86,39 @@ static void test_rare_calls(void **state)
     assert_true(spares_with(SYS_mremap, SECCOMP_RET_ERRNO | EPERM));
 }
 
+/* Whether attach may load the recorder under a filter with that answer to one call. */
+static bool spares_injection(unsigned call, uint32_t answer, uint32_t *ret_call)
+{
+    struct sock_filter code[] = {LOAD(nr), JUMP(BPF_JEQ, call, 0, 1),
+                                 BPF_STMT(BPF_RET | BPF_K, answer), ALLOW};
+
+    return ml_filter_spares_injection(&(struct sock_fprog){ML_ARRAY_SIZE(code), code}, ret_call);
+}
+
+static void test_injection(void **state)
+{
+    struct sock_filter no_namespaces[] = {
+        LOAD(nr),      JUMP(BPF_JEQ, SYS_clone, 0, 3),
+        LOAD(args[0]), JUMP(BPF_JSET, 0x7e020000, 0, 1),
+        KILL,          ALLOW,
+    };
+    struct sock_fprog engine = {ML_ARRAY_SIZE(no_namespaces), no_namespaces};
+    uint32_t call = 0;
+
+    (void)state;
+    assert_true(spares_injection(SYS_mount, SECCOMP_RET_KILL_PROCESS, &call));
+    assert_true(spares_injection(SYS_clone3, SECCOMP_RET_ERRNO | ENOSYS, &call));
+    assert_true(ml_filter_spares_injection(&engine, &call));
+    assert_int_equal(call, 0);
+    assert_false(spares_injection(SYS_clone3, SECCOMP_RET_KILL_PROCESS, &call));
+    assert_int_equal(call, SYS_clone3);
+    assert_false(spares_injection(SYS_mincore, SECCOMP_RET_KILL_PROCESS, &call));
+    assert_int_equal(call, SYS_mincore);
+    /* Without them a borrowed thread does not find back, and a new one cannot end. */
+    assert_false(spares_injection(SYS_rt_sigreturn, SECCOMP_RET_ERRNO | EPERM, &call));
+    assert_false(spares_injection(SYS_exit, SECCOMP_RET_ERRNO | EPERM, &call));
+}
+
 static bool lets_count(struct sock_filter *code, size_t n)
 {
     return ml_filter_lets_count(&(struct sock_fprog){(unsigned short)n, code});
@@ -162,6 +195,7 @@ int main(void)
         cmocka_unit_test(test_calls_for_files), cmocka_unit_test(test_architecture),
         cmocka_unit_test(test_arguments),       cmocka_unit_test(test_arithmetic),
         cmocka_unit_test(test_rare_calls),      cmocka_unit_test(test_lets_count),
+        cmocka_unit_test(test_injection),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -158,7 +158,7 @@ static bool begin_in_python(const struct python *found, const struct request *r)
              "        finally:\n"
              "            if \"%s\" in sys.path:\n"
              "                sys.path.remove(\"%s\")\n"
-             "        _attached.begin(\"%s\", \"%s\", \"%s\")\n"
+             "        _attached.begin(\"%s\", \"%s\", \"%s\", \"%s\")\n"
              "    except KeyboardInterrupt:\n" /* for the program */
              "        __import__(\"_thread\").interrupt_main()\n"
              "    except BaseException:\n" /* SystemExit would end it */
@@ -166,7 +166,8 @@ static bool begin_in_python(const struct python *found, const struct request *r)
              "_memledger_attach()\n"
              "del _memledger_attach\n",
              r->line[LINE_PACKAGE], r->line[LINE_PACKAGE], r->line[LINE_PACKAGE],
-             r->line[LINE_SESSION], r->line[LINE_LIBRARY], r->line[LINE_TRACE]);
+             r->line[LINE_SESSION], r->line[LINE_LIBRARY], r->line[LINE_TRACE],
+             r->line[LINE_PACKAGE]);
     atomic_store(&call->turn, TURN_WAITS);
     if (python.add_call(run_in_main, call))
         return false;

@@ -39,13 +39,14 @@ static bool connect_waiting(int fd, const struct sockaddr_un *to, socklen_t byte
 }
 
 /* An abstract name belongs to the first process that binds it: once the collector is gone, a
- * foreign process may have it. */
+ * foreign process may have it. Root's collector makes the session's files for the target's user. */
 static bool is_of_session(int fd)
 {
     struct ucred peer;
     socklen_t bytes = sizeof(peer);
 
-    return !getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &bytes) && peer.uid == ml_session_user();
+    return !getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &bytes) &&
+           (peer.uid == ml_session_user() || peer.uid == 0);
 }
 
 /* Connects by the path if this process can reach it: that works in other network namespaces too.

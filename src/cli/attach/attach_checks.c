@@ -7,15 +7,14 @@
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-#include "io.h"
 #include "proc_stat.h"
-#include "seccomp_state.h"
+
+#define KERNEL_THREAD 0x200000 /* of the flags in /proc/PID/stat */
 
 /* 0: no process traces it. */
 static int tracer_of(pid_t pid)
@@ -34,6 +33,25 @@ static int tracer_of(pid_t pid)
     return tracer;
 }
 
+/* A process that is ending has no program any more, as a kernel thread has none. */
+static bool is_kernel_thread(pid_t pid)
+{
+    char path[64], line[512] = "";
+    unsigned flags = 0;
+    const char *end;
+    FILE *stat;
+
+    snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+    stat = fopen(path, "re");
+    if (stat && !fgets(line, sizeof(line), stat))
+        line[0] = '\0';
+    if (stat)
+        fclose(stat);
+    end = strrchr(line, ')'); /* of the name */
+    return end && sscanf(end + 1, " %*c %*d %*d %*d %*d %*d %u", &flags) == 1 &&
+           flags & KERNEL_THREAD;
+}
+
 static int check_program(pid_t pid, struct ml_error *err)
 {
     char path[64];
@@ -44,7 +62,9 @@ static int check_program(pid_t pid, struct ml_error *err)
     snprintf(path, sizeof(path), "/proc/%d/exe", (int)pid);
     fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0 && errno == ENOENT)
-        return ml_error_set(err, -EINVAL, "process %d is a kernel thread", (int)pid);
+        return is_kernel_thread(pid)
+                   ? ml_error_set(err, -EINVAL, "process %d is a kernel thread", (int)pid)
+                   : ml_error_set(err, -ESRCH, "process %d has ended", (int)pid);
     if (fd < 0)
         return ml_error_set(
             err, -errno, "process %d belongs to another user; use sudo memledger attach", (int)pid);
@@ -55,38 +75,26 @@ static int check_program(pid_t pid, struct ml_error *err)
     return 0;
 }
 
-/* Whether the process finds the same file under this path. */
-static int check_reach(pid_t pid, const char *library, struct ml_error *err)
+bool ml_target_has_python(pid_t pid)
 {
-    char path[PATH_MAX + 32];
-    struct stat ours, theirs;
+    char path[64], *line = NULL;
+    bool found = false;
+    size_t room = 0;
+    FILE *maps;
 
-    snprintf(path, sizeof(path), "/proc/%d/root%s", (int)pid, library);
-    if (!stat(library, &ours) && !stat(path, &theirs) && ours.st_ino == theirs.st_ino &&
-        ours.st_dev == theirs.st_dev)
-        return 0;
-    return ml_error_set(err, -ENOENT,
-                        "process %d cannot see %s: it is in a container with files of its own; run "
-                        "memledger attach inside that container",
-                        (int)pid, library);
+    snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
+    maps = fopen(path, "re");
+    while (maps && !found && getline(&line, &room, maps) > 0) {
+        const char *file = strchr(line, '/');
+        found = file && strstr(file, "python");
+    }
+    free(line);
+    if (maps)
+        fclose(maps);
+    return found;
 }
 
-static int check_sandbox(pid_t pid, struct ml_error *err)
-{
-    struct ml_seccomp_state ours = {0}, theirs = {0};
-    char path[64];
-
-    snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
-    if (ml_seccomp_read("/proc/self/status", &ours) && ml_seccomp_read(path, &theirs) &&
-        ml_seccomp_is_more(&theirs, &ours))
-        return ml_error_set(err, -EPERM,
-                            "process %d is in a seccomp sandbox, where the recorder's system calls "
-                            "could end it",
-                            (int)pid);
-    return 0;
-}
-
-int ml_attach_check(pid_t pid, const char *library, struct ml_error *err)
+int ml_attach_check(pid_t pid, struct ml_error *err)
 {
     struct ml_proc_stat stat;
     int tracer, r;
@@ -107,7 +115,5 @@ int ml_attach_check(pid_t pid, const char *library, struct ml_error *err)
                             "process %d is being traced by process %d, a debugger or strace; end "
                             "that first",
                             (int)pid, tracer);
-    if (!r)
-        r = check_reach(pid, library, err);
-    return r ? r : check_sandbox(pid, err);
+    return r;
 }

@@ -5,12 +5,15 @@
 #ifndef ML_CLI_ATTACH_CHECKS_H
 #define ML_CLI_ATTACH_CHECKS_H
 
+#include <stdbool.h>
 #include <sys/types.h>
 
 #include "error.h"
 
-/* @library  the recorder, which the process must find under this path
- * @return 0, or negative errno with the reason and the way out */
-int ml_attach_check(pid_t pid, const char *library, struct ml_error *err);
+/* @return 0, or negative errno with the reason and the way out */
+int ml_attach_check(pid_t pid, struct ml_error *err);
+
+/* Whether it is a Python program, or contains Python. */
+bool ml_target_has_python(pid_t pid);
 
 #endif

@@ -15,6 +15,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "mapped_file.h"
+
 /* A part of the path of every session page; see session_place.c. */
 #define FOLDER_BEGIN "/memledger-"
 
@@ -25,16 +27,17 @@ static bool is_page(const char *path)
     return slash && !strcmp(slash + 1, ML_SESSION_PAGE) && strstr(path, FOLDER_BEGIN);
 }
 
-/* Maps the page if it is one. A recording that has ended leaves it mapped, without a name. */
-static int map_page(const char *path, struct ml_recorded_session *ret)
+/* Maps the page if it is one. A recording that has ended leaves it mapped, without a name. The
+ * process may have another root. */
+static int map_page(pid_t pid, const struct ml_mapping *mapping, struct ml_recorded_session *ret)
 {
     struct ml_session *page;
     struct stat st;
-    int fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+    int fd = ml_mapped_file_open(pid, mapping, O_RDWR | O_NONBLOCK | O_NOCTTY);
     int r = -ESRCH;
 
     if (fd < 0)
-        return errno == EACCES || errno == EPERM ? -EACCES : -ESRCH;
+        return fd == -EACCES || fd == -EPERM ? -EACCES : -ESRCH;
     if (fstat(fd, &st) || !S_ISREG(st.st_mode) || (size_t)st.st_size < sizeof(*page)) {
         close(fd);
         return r;
@@ -54,19 +57,6 @@ static int map_page(const char *path, struct ml_recorded_session *ret)
     return r;
 }
 
-/* As the process sees it, then as we do: it may be in another mount namespace. */
-static int map_path(pid_t pid, const char *path, struct ml_recorded_session *ret)
-{
-    int r;
-
-    snprintf(ret->path, sizeof(ret->path), "/proc/%d/root%s", (int)pid, path);
-    r = map_page(ret->path, ret);
-    if (!r || r == -EPROTO)
-        return r;
-    snprintf(ret->path, sizeof(ret->path), "%s", path);
-    return map_page(path, ret);
-}
-
 static int find(pid_t pid, FILE *maps, struct ml_recorded_session *ret)
 {
     char *line = NULL;
@@ -74,12 +64,10 @@ static int find(pid_t pid, FILE *maps, struct ml_recorded_session *ret)
     int r = -ESRCH;
 
     while (r && getline(&line, &room, maps) > 0) {
-        char *path = strchr(line, '/');
-        if (!path)
-            continue;
-        path[strcspn(path, "\n")] = '\0';
-        if (is_page(path)) {
-            int found = map_path(pid, path, ret);
+        struct ml_mapping m;
+
+        if (ml_mapping_parse(line, &m) && m.path && !m.deleted && is_page(m.path)) {
+            int found = map_page(pid, &m, ret);
             r = found == -ESRCH ? r : found;
         }
     }

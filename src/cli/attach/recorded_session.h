@@ -8,7 +8,6 @@
 #ifndef ML_CLI_RECORDED_SESSION_H
 #define ML_CLI_RECORDED_SESSION_H
 
-#include <limits.h>
 #include <sys/types.h>
 
 #include "error.h"
@@ -16,7 +15,6 @@
 
 struct ml_recorded_session {
     struct ml_session *page; /* mapped; NULL: none */
-    char path[PATH_MAX];     /* of the page, as this process reaches it */
 };
 
 /* @return 0, to be released; -ESRCH: the process is not being recorded or does not exist; -EACCES:

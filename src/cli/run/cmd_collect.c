@@ -27,6 +27,8 @@
 
 struct collect_opts {
     const char *output;
+    const char *place, *place_inside;
+    int64_t starter_fd; /* 0: none */
     bool force;
     int64_t pid;
     int64_t sample_hz;
@@ -55,6 +57,25 @@ static const struct ml_option options[] = {
      .value_name = "PID",
      .help = "collect from this process",
      .min = 1,
+     .max = INT_MAX},
+    {.name = "place",
+     .no_env = true,
+     .type = ML_OPT_STRING,
+     .offset = offsetof(struct collect_opts, place),
+     .value_name = "FOLDER",
+     .help = "make the session's folder in FOLDER"},
+    {.name = "place-inside",
+     .no_env = true,
+     .type = ML_OPT_STRING,
+     .offset = offsetof(struct collect_opts, place_inside),
+     .value_name = "FOLDER",
+     .help = "the path of that folder in the process's container"},
+    {.name = "starter-fd",
+     .no_env = true,
+     .type = ML_OPT_INT,
+     .offset = offsetof(struct collect_opts, starter_fd),
+     .value_name = "FD",
+     .help = "give up if this pipe ends before the process joins",
      .max = INT_MAX},
     {.name = "sample-hz",
      .type = ML_OPT_INT,
@@ -99,6 +120,9 @@ static int new_collector(const struct collect_opts *opts, const struct ml_ticks 
         .program = (pid_t)opts->pid,
         .command = command,
         .sample_hz = (uint32_t)opts->sample_hz,
+        .runs = true,
+        .starter_fd = (int)opts->starter_fd,
+        .own_root = opts->place_inside,
     };
 
     gethostname(host, sizeof(host) - 1);
@@ -108,7 +132,10 @@ static int new_collector(const struct collect_opts *opts, const struct ml_ticks 
 static int start(const struct collect_opts *opts, struct ml_session_dir *session,
                  struct ml_error *err)
 {
-    struct ml_session_opts session_opts = {.heap = opts->heap ? ML_HEAP_MALLOC : ML_HEAP_OFF,
+    struct ml_session_opts session_opts = {.target = (pid_t)opts->pid,
+                                           .parent = opts->place,
+                                           .parent_inside = opts->place_inside,
+                                           .heap = opts->heap ? ML_HEAP_MALLOC : ML_HEAP_OFF,
                                            .cuda = ML_CUDA_OFF,
                                            .stacks = (uint32_t)opts->stacks,
                                            .ring_bytes = ML_RING_BYTES_DEFAULT};

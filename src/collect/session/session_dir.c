@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,11 +31,25 @@ static void file_in(const struct ml_session_dir *s, const char *name, char *out,
     snprintf(out, room, "%s/%s", s->path, name);
 }
 
+/* The restrictions that do not count: those of this process, or of a target that already runs. */
+static void note_seccomp(struct ml_session *page, pid_t target)
+{
+    struct ml_seccomp_state state = {0}, theirs;
+    char path[64];
+
+    page->seccomp_known = ml_seccomp_read("/proc/self/status", &state);
+    snprintf(path, sizeof(path), "/proc/%d/status", (int)target);
+    if (target && ml_seccomp_read(path, &theirs) && ml_seccomp_is_more(&theirs, &state))
+        state = theirs;
+    page->seccomp_mode = state.mode;
+    page->seccomp_filters = state.filters;
+    page->seccomp_counted = state.counted;
+}
+
 static int make_page(struct ml_session_dir *s, const struct ml_session_opts *opts)
 {
     char path[108];
     char zeros[sizeof(struct ml_session)] = {0};
-    struct ml_seccomp_state seccomp = {0};
     struct ml_session *page;
     uint64_t key;
     int fd, r;
@@ -63,10 +78,7 @@ static int make_page(struct ml_session_dir *s, const struct ml_session_opts *opt
     page->stacks = opts->stacks;
     page->ring_bytes = opts->ring_bytes;
     page->ring_count = RINGS_IN_A_SET;
-    page->seccomp_known = ml_seccomp_read("/proc/self/status", &seccomp);
-    page->seccomp_mode = seccomp.mode;
-    page->seccomp_filters = seccomp.filters;
-    page->seccomp_counted = seccomp.counted;
+    note_seccomp(page, opts->target);
     page->ring_asked = opts->ring_asked;
     page->turn = opts->paused;
     page->copies_wanted = opts->copies;
@@ -106,22 +118,50 @@ static int listen_for_files(const struct sockaddr_un *at, socklen_t len)
     return r;
 }
 
+/* An abstract name is valid in one network namespace. Enters that of a target that already runs.
+ * @return a descriptor with which to go back; -1: stays */
+static int enter_network(pid_t target)
+{
+    char path[64];
+    int own = -1, theirs;
+
+    snprintf(path, sizeof(path), "/proc/%d/ns/net", (int)target);
+    theirs = target ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+    if (theirs >= 0)
+        own = open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC);
+    if (own >= 0 && setns(theirs, CLONE_NEWNET)) {
+        close(own);
+        own = -1;
+    }
+    if (theirs >= 0)
+        close(theirs);
+    return own;
+}
+
+static void leave_network(int own)
+{
+    if (own < 0)
+        return;
+    (void)setns(own, CLONE_NEWNET);
+    close(own);
+}
+
 /* In the directory, and under the same path in the abstract namespace, for targets that have
  * dropped their rights or changed their root since they were started. A policy may forbid
  * all abstract names, or another process may have ours: then only those targets miss it. */
-static int make_file_sockets(struct ml_session_dir *s)
+static void make_abstract_sockets(struct ml_session_dir *s, pid_t target)
 {
-    struct sockaddr_un at = {.sun_family = AF_UNIX};
-    char path[sizeof(at.sun_path)];
+    char name[sizeof(((struct sockaddr_un *)0)->sun_path)];
+    int own_network = enter_network(target);
+    struct sockaddr_un at;
 
-    file_in(s, ML_SESSION_FILES, path, sizeof(path));
-    strcpy(at.sun_path, path);
-    s->files[0] = listen_for_files(&at, sizeof(at));
-    s->files[1] = listen_for_files(&at, ml_abstract_address(&at, path));
-    return s->files[0] < 0 ? s->files[0] : 0;
+    s->outside = listen_at(&at, ml_abstract_address(&at, s->inside));
+    snprintf(name, sizeof(name), "%s/%s", s->inside, ML_SESSION_FILES);
+    s->files[1] = listen_for_files(&at, ml_abstract_address(&at, name));
+    leave_network(own_network);
 }
 
-static int make_sockets(struct ml_session_dir *s)
+static int make_sockets(struct ml_session_dir *s, pid_t target)
 {
     struct sockaddr_un at = {.sun_family = AF_UNIX};
 
@@ -129,8 +169,22 @@ static int make_sockets(struct ml_session_dir *s)
     s->socket = listen_at(&at, sizeof(at));
     /* A process may have ended when its hello is read. Older kernels do not support this. */
     (void)setsockopt(s->socket, SOL_SOCKET, ML_SO_PASSPIDFD, &(int){1}, sizeof(int));
-    s->outside = listen_at(&at, ml_abstract_address(&at, s->path));
-    return s->socket < 0 ? s->socket : make_file_sockets(s);
+    if (s->socket < 0)
+        return s->socket;
+    file_in(s, ML_SESSION_FILES, at.sun_path, sizeof(at.sun_path));
+    s->files[0] = listen_for_files(&at, sizeof(at));
+    make_abstract_sockets(s, target);
+    return s->files[0] < 0 ? s->files[0] : 0;
+}
+
+/* Names the folder as the targets do. */
+static int name_inside(struct ml_session_dir *s, const char *parent_inside)
+{
+    int n = parent_inside ? snprintf(s->inside, sizeof(s->inside), "%s%s", parent_inside,
+                                     strrchr(s->path, '/'))
+                          : snprintf(s->inside, sizeof(s->inside), "%s", s->path);
+
+    return n < (int)sizeof(s->inside) ? 0 : -ENAMETOOLONG;
 }
 
 /* With a negative descriptor if there is none yet.
@@ -145,10 +199,12 @@ static int make_in(struct ml_session_dir *s, const char *parent, const struct ml
         return r;
     s->lock = r;
     *ret_what = "file";
-    r = make_page(s, opts);
+    r = name_inside(s, opts->parent_inside);
+    if (!r)
+        r = make_page(s, opts);
     if (!r) {
         *ret_what = "socket";
-        r = make_sockets(s);
+        r = make_sockets(s, opts->target);
     }
     if (r)
         ml_session_dir_release(s);
@@ -173,13 +229,17 @@ static const char *way_out(int error)
  * full or whose name is too long, is skipped. */
 #define PARENTS 4
 
-static void list_parents(const char *ret[PARENTS])
+static void list_parents(const char *only, const char *ret[PARENTS])
 {
     const char *temporary = getenv("TMPDIR");
     const char *const others[] = {temporary ? temporary : "", "/dev/shm", "/tmp"};
     size_t n = 0;
 
-    ret[n++] = getenv("XDG_RUNTIME_DIR");
+    ret[n++] = only ? only : getenv("XDG_RUNTIME_DIR");
+    while (only && n < PARENTS)
+        ret[n++] = NULL;
+    if (only)
+        return;
     for (int in_memory = 1; in_memory >= 0; in_memory--) {
         for (size_t i = 0; i < ML_ARRAY_SIZE(others); i++) {
             if (ml_session_place_in_memory(others[i]) == in_memory)
@@ -192,17 +252,21 @@ int ml_session_dir_init(struct ml_session_dir *s, const struct ml_session_opts *
                         struct ml_error *err)
 {
     const char *parents[PARENTS];
+    const struct ml_file_user user = ml_file_user_of(opts->target ? opts->target : getpid());
     const char *what = "directory";
     int r = -ENOENT;
 
-    list_parents(parents);
-    for (size_t i = 0; i < PARENTS; i++) {
-        *s = (struct ml_session_dir){.lock = -1, .socket = -1, .outside = -1, .files = {-1, -1}};
+    ml_file_user_begin(&user);
+    list_parents(opts->parent, parents);
+    for (size_t i = 0; i < PARENTS && r; i++) {
+        *s = (struct ml_session_dir){
+            .user = user, .lock = -1, .socket = -1, .outside = -1, .files = {-1, -1}};
         if (parents[i] && *parents[i])
             r = make_in(s, parents[i], opts, &what);
-        if (!r)
-            return 0;
     }
+    ml_file_user_end(&user);
+    if (!r)
+        return 0;
     return ml_error_set(err, r, "cannot make a %s in TMPDIR or /tmp: %s; %s", what, strerror(-r),
                         way_out(r));
 }
@@ -269,6 +333,8 @@ void ml_session_dir_detach(struct ml_session_dir *s)
 
 void ml_session_dir_release(struct ml_session_dir *s)
 {
+    ml_file_user_begin(&s->user);
     ml_session_place_remove(s->path);
+    ml_file_user_end(&s->user);
     ml_session_dir_detach(s);
 }

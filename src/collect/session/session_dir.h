@@ -9,22 +9,29 @@
 #include <limits.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "error.h"
+#include "file_user.h"
 #include "ring.h"
 #include "session_place.h"
 
 struct ml_session_dir {
-    char path[ML_SESSION_PATH_ROOM]; /* absolute */
-    int lock;                        /* marks the folder as in use */
-    struct ml_session *page;         /* mapped */
-    int socket;                      /* bound, datagrams with descriptors and credentials */
+    char path[ML_SESSION_PATH_ROOM];   /* absolute */
+    char inside[ML_SESSION_PATH_ROOM]; /* the same as the targets reach it */
+    struct ml_file_user user;          /* who owns it */
+    int lock;                          /* marks the folder as in use */
+    struct ml_session *page;           /* mapped */
+    int socket;                        /* bound, datagrams with descriptors and credentials */
     int outside;  /* the same for processes that cannot reach the folder; negative: there is none */
     int files[2]; /* listening, see struct ml_handed_file; the second may be missing too */
 };
 
 struct ml_session_opts {
-    uint32_t heap; /* enum ml_heap_mode */
+    pid_t target;              /* already runs; 0: a child of this process */
+    const char *parent;        /* the folder to make it in; NULL: one for temporary files */
+    const char *parent_inside; /* the same as the targets reach it; NULL: by the same path */
+    uint32_t heap;             /* enum ml_heap_mode */
     uint64_t heap_bytes, heap_seed;
     uint32_t cuda;   /* enum ml_cuda_mode */
     bool operators;  /* PyTorch's operators are scopes */

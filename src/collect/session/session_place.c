@@ -22,6 +22,8 @@
 
 #include "compiler.h"
 #include "file_lock.h"
+#include "file_user.h"
+#include "folder_clear.h"
 #include "io.h"
 #include "ring.h"
 
@@ -34,9 +36,10 @@
 /* A shared folder for temporary files can have many entries, and this must not delay the run. */
 #define SWEEP_ENTRIES_MAX 10000
 
-/* The last ones are made by python/bootstrap/sitecustomize.py. */
-static const char *const files[] = {ML_SESSION_SOCKET,  ML_SESSION_FILES, ML_SESSION_PAGE,
-                                    ML_SESSION_LIBRARY, "told-torch",     "told-mxnet"};
+/* Some are made by python/bootstrap/sitecustomize.py, and the libraries by memledger attach. */
+static const char *const files[] = {ML_SESSION_SOCKET,  ML_SESSION_FILES,      ML_SESSION_PAGE,
+                                    ML_SESSION_LIBRARY, "told-torch",          "told-mxnet",
+                                    "libmemledger.so",  "libmemledger-heap.so"};
 
 /* "memledger-1a2b3c4d-" */
 static int prefix(char out[PREFIX_ROOM])
@@ -51,10 +54,12 @@ static int prefix(char out[PREFIX_ROOM])
     return r;
 }
 
+/* A path through a descriptor is absolute already, and its links have no names. */
 static int name_place(const char *parent, char out[ML_SESSION_PATH_ROOM])
 {
+    bool is_open = !strncmp(parent, ML_OPEN_FOLDER, strlen(ML_OPEN_FOLDER));
+    char *absolute = is_open ? strdup(parent) : realpath(parent, NULL);
     char begin[PREFIX_ROOM];
-    char *absolute = realpath(parent, NULL);
     int n;
 
     if (!absolute)
@@ -97,10 +102,18 @@ bool ml_session_place_in_memory(const char *parent)
     return !statfs(parent, &fs) && (fs.f_type == TMPFS_MAGIC || fs.f_type == RAMFS_MAGIC);
 }
 
+/* Leaves files that are not memledger's. */
 static void remove_files(int place)
 {
+    int python = openat(place, ML_SESSION_PYTHON, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
     for (size_t i = 0; i < ML_ARRAY_SIZE(files); i++)
         unlinkat(place, files[i], 0);
+    if (python < 0)
+        return;
+    ml_folder_clear(python);
+    close(python);
+    unlinkat(place, ML_SESSION_PYTHON, AT_REMOVEDIR);
 }
 
 void ml_session_place_remove(const char *path)
@@ -122,7 +135,7 @@ static void sweep_one(int parent, const char *name)
 
     if (place < 0)
         return;
-    if (!fstat(place, &st) && st.st_uid == geteuid() && !flock(place, LOCK_EX | LOCK_NB)) {
+    if (!fstat(place, &st) && st.st_uid == ml_file_user_now() && !flock(place, LOCK_EX | LOCK_NB)) {
         remove_files(place);
         unlinkat(parent, name, AT_REMOVEDIR);
     }

@@ -14,6 +14,12 @@
 /* The recorder under a name that the loader can parse; see ml_session_dir_reach. */
 #define ML_SESSION_LIBRARY "recorder.so"
 
+/* The folder with a copy of the Python package, for a process in a container. */
+#define ML_SESSION_PYTHON "python"
+
+/* How a path through an open descriptor begins. */
+#define ML_OPEN_FOLDER "/proc/self/fd/"
+
 /* Makes a folder in `parent`, accessible to its owner only.
  * @ret_path  absolute, even if `parent` is not
  * @return a descriptor that holds the lock, in forked processes too, or negative errno */

@@ -13,11 +13,13 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "compiler.h"
+#include "own_root.h"
+#include "regular_file.h"
 
+#define HERE (-1) /* the root of this process */
 #define DEBUG_FILES "/usr/lib/debug/.build-id"
 #define BUILD_ID_TEXT_MAX (ML_ELF_BUILD_ID_BYTES - 1)
 #define SYMBOLS_PER_BEAT 4096u /* less than a millisecond's work */
@@ -111,28 +113,19 @@ static bool is_elf(Elf *elf)
            !elf_getshdrnum(elf, &sections) && sections <= SECTIONS_MAX;
 }
 
-/* Opens only a regular file: opening another kind may hang or have effects, and the target chose
- * the path. It is opened through the descriptor that was checked: the name may mean another file
- * by now.
- * @return a descriptor, or -1 */
-static int open_regular(const char *path)
+/* The target chose the path.
+ * @root  as for ml_elf_symbols
+ * @return a descriptor, or a negative number */
+static int open_regular(int root, const char *path)
 {
-    int fd = -1, found = open(path, O_PATH | O_CLOEXEC);
-    char link[32];
-    struct stat st;
-
-    if (found < 0)
-        return -1;
-    snprintf(link, sizeof(link), "/proc/self/fd/%d", found);
-    if (!fstat(found, &st) && S_ISREG(st.st_mode))
-        fd = open(link, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-    close(found);
-    return fd;
+    return ml_regular_file_open(root >= 0 ? ml_root_open_file(root, path, O_PATH)
+                                          : open(path, O_PATH | O_CLOEXEC),
+                                O_RDONLY);
 }
 
-static bool open_elf(const char *path, struct elf_file *ret)
+static bool open_elf(int root, const char *path, struct elf_file *ret)
 {
-    struct elf_file f = {.fd = open_regular(path)};
+    struct elf_file f = {.fd = open_regular(root, path)};
 
     if (f.fd >= 0 && elf_version(EV_CURRENT) != EV_NONE)
         f.elf = elf_begin(f.fd, ELF_C_READ, NULL);
@@ -144,11 +137,11 @@ static bool open_elf(const char *path, struct elf_file *ret)
     return false;
 }
 
-static bool open_file(const char *path, const char *build_id, struct elf_file *ret)
+static bool open_file(int root, const char *path, const char *build_id, struct elf_file *ret)
 {
     struct elf_file f;
 
-    if (!open_elf(path, &f))
+    if (!open_elf(root, path, &f))
         return false;
     if (has_build_id(f.elf, build_id)) {
         *ret = f;
@@ -162,7 +155,7 @@ bool ml_elf_build_id(const char *path, char ret[ML_ELF_BUILD_ID_BYTES])
 {
     struct elf_file f;
 
-    if (!open_elf(path, &f))
+    if (!open_elf(HERE, path, &f))
         return false;
     read_build_id(f.elf, ret);
     close_file(&f);
@@ -174,7 +167,7 @@ int ml_elf_open(const char *path, const char *build_id)
     struct elf_file f;
     int fd = -1;
 
-    if (open_file(path, build_id, &f)) {
+    if (open_file(HERE, path, build_id, &f)) {
         fd = f.fd;
         f.fd = -1;
         close_file(&f);
@@ -182,7 +175,7 @@ int ml_elf_open(const char *path, const char *build_id)
     return fd;
 }
 
-static bool open_debug_file(const char *build_id, struct elf_file *ret)
+static bool open_debug_file(int root, const char *build_id, struct elf_file *ret)
 {
     char path[sizeof(DEBUG_FILES) + BUILD_ID_TEXT_MAX + 16];
 
@@ -190,7 +183,8 @@ static bool open_debug_file(const char *build_id, struct elf_file *ret)
         build_id[strspn(build_id, "0123456789abcdef")])
         return false;
     snprintf(path, sizeof(path), DEBUG_FILES "/%.2s/%s.debug", build_id, build_id + 2);
-    return open_file(path, build_id, ret);
+    return (root >= 0 && open_file(root, path, build_id, ret)) ||
+           open_file(HERE, path, build_id, ret);
 }
 
 static Elf_Scn *find_section(Elf *elf, uint32_t type, GElf_Shdr *ret)
@@ -388,17 +382,18 @@ static bool scan_table(struct elf_file *f, uint32_t type, struct lookup *l)
     return true;
 }
 
-void ml_elf_symbols(const char *path, const char *build_id, struct ml_elf_query *queries, size_t n,
-                    void (*found)(void *ctx, const struct ml_elf_query *query),
+void ml_elf_symbols(int root, const char *path, const char *build_id, struct ml_elf_query *queries,
+                    size_t n, void (*found)(void *ctx, const struct ml_elf_query *query),
                     void (*beat)(void *ctx), void *ctx)
 {
     struct lookup l = {NULL, queries, n, beat, ctx};
     struct elf_file file = {.fd = -1}, debug = {.fd = -1};
 
-    if (path[0] != '/' || elf_version(EV_CURRENT) == EV_NONE || !open_file(path, build_id, &file))
+    if (path[0] != '/' || elf_version(EV_CURRENT) == EV_NONE ||
+        !open_file(root, path, build_id, &file))
         return;
     if (!scan_table(&file, SHT_SYMTAB, &l) &&
-        !(open_debug_file(build_id, &debug) && scan_table(&debug, SHT_SYMTAB, &l)))
+        !(open_debug_file(root, build_id, &debug) && scan_table(&debug, SHT_SYMTAB, &l)))
         scan_table(&file, SHT_DYNSYM, &l);
     for (size_t i = 0; i < n; i++) {
         if (queries[i].name)

@@ -40,9 +40,10 @@ struct ml_elf_query {
  * build-id (hexadecimal, "" for none), and in a separate file of debug
  * symbols if the machine has one. Calls `found` for each that has a name. A
  * file that cannot be read, or whose tables exceed the limits, gives none.
+ * @root  of a process whose files they are, for both; -1: that of this process
  * @beat  called now and then in long work */
-void ml_elf_symbols(const char *path, const char *build_id, struct ml_elf_query *queries, size_t n,
-                    void (*found)(void *ctx, const struct ml_elf_query *query),
+void ml_elf_symbols(int root, const char *path, const char *build_id, struct ml_elf_query *queries,
+                    size_t n, void (*found)(void *ctx, const struct ml_elf_query *query),
                     void (*beat)(void *ctx), void *ctx);
 
 /* The build-id of an ELF file in hexadecimal, "" if it has none. @return false: it is not a 64-bit

@@ -80,18 +80,18 @@ static void beat(void *ctx)
 }
 
 /* A return address follows its call, which may be the last instruction of a function. */
-static void name_file(struct ml_stage *stage, const struct place *places, size_t n,
+static void name_file(struct ml_stage *stage, int root, const struct place *places, size_t n,
                       struct ml_elf_query *queries)
 {
     for (size_t i = 0; i < n; i++)
         queries[i] =
             (struct ml_elf_query){.address = places[i].address - 1, .tag = places[i].frame};
     ml_stage_beat(stage);
-    ml_elf_symbols(ml_dict_text(stage->dict, places->path),
+    ml_elf_symbols(root, ml_dict_text(stage->dict, places->path),
                    ml_dict_text(stage->dict, places->build_id), queries, n, define, beat, stage);
 }
 
-void ml_symbols_define(struct ml_stage *stage)
+void ml_symbols_define(struct ml_stage *stage, int root)
 {
     uint32_t frames = ml_dict_frames(stage->dict);
     struct place *places = calloc(frames + 1, sizeof(*places));
@@ -102,7 +102,7 @@ void ml_symbols_define(struct ml_stage *stage)
         for (to = from + 1; to < n && places[to].path == places[from].path &&
                             places[to].build_id == places[from].build_id;)
             to++;
-        name_file(stage, places + from, to - from, queries);
+        name_file(stage, root, places + from, to - from, queries);
     }
     free(queries);
     free(places);

@@ -8,7 +8,8 @@
 #include "stage.h"
 
 /* Defines a symbol for each frame whose function can be found, one file after
- * the other, and raises the heartbeat meanwhile. */
-void ml_symbols_define(struct ml_stage *stage);
+ * the other, and raises the heartbeat meanwhile.
+ * @root  of the files; -1: that of this process */
+void ml_symbols_define(struct ml_stage *stage, int root);
 
 #endif

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "compiler.h"
+#include "injection_calls.h"
 #include "recorder_calls.h"
 
 /* ---- The kernel's machine ------------------------------------------------- */
@@ -148,20 +149,35 @@ static bool spares(const struct sock_fprog *filter, const struct ml_recorder_cal
            (action == SECCOMP_RET_ERRNO && is_error(answer.value) && call->may_fail);
 }
 
+/* The first call that the filter does not spare; NULL: it spares all. */
+static const struct ml_recorder_call *
+first_harmed(const struct sock_fprog *filter, const struct ml_recorder_call *calls, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (!spares(filter, &calls[i]))
+            return &calls[i];
+    }
+    return NULL;
+}
+
 bool ml_filter_spares_recorder(const struct sock_fprog *filter)
 {
-    for (size_t i = 0; i < ML_ARRAY_SIZE(ml_recorder_calls); i++) {
-        if (!spares(filter, &ml_recorder_calls[i]))
-            return false;
-    }
-    return true;
+    return !first_harmed(filter, ml_recorder_calls, ML_ARRAY_SIZE(ml_recorder_calls));
+}
+
+bool ml_filter_spares_injection(const struct sock_fprog *filter, uint32_t *ret_call)
+{
+    const struct ml_recorder_call *call =
+        first_harmed(filter, ml_recorder_calls, ML_ARRAY_SIZE(ml_recorder_calls));
+
+    if (!call)
+        call = first_harmed(filter, ml_injection_calls, ML_ARRAY_SIZE(ml_injection_calls));
+    if (call)
+        *ret_call = call->number;
+    return !call;
 }
 
 bool ml_filter_lets_count(const struct sock_fprog *filter)
 {
-    for (size_t i = 0; i < ML_ARRAY_SIZE(ml_counting_calls); i++) {
-        if (!spares(filter, &ml_counting_calls[i]))
-            return false;
-    }
-    return true;
+    return !first_harmed(filter, ml_counting_calls, ML_ARRAY_SIZE(ml_counting_calls));
 }

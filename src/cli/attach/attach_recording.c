@@ -1,0 +1,359 @@
+/* attach_recording.c: see attach_recording.h.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "attach_recording.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "attach_checks.h"
+#include "attached.h"
+#include "file_lock.h"
+#include "injected_call.h"
+#include "installed_files.h"
+#include "nanoseconds.h"
+#include "needed_glibc.h"
+#include "output_name.h"
+#include "session_place.h"
+
+#define LOOK_MS 50
+#define FINISH_MS 30000
+#define ANSWER_NS UINT64_C(30000000000)
+
+/* ---- An older trace ------------------------------------------------------------- */
+
+/* Renames the file that a forced recording replaces, until the recording has begun. */
+static int set_aside(struct ml_attach_recording *r, const struct ml_attach_opts *opts,
+                     struct ml_error *err)
+{
+    struct stat st;
+    int result;
+
+    if (!opts->force || lstat(r->trace, &st) || !S_ISREG(st.st_mode))
+        return 0;
+    result = ml_file_lock_check(r->trace, err);
+    if (result)
+        return result;
+    if (snprintf(r->aside, sizeof(r->aside), "%s.%d.older", r->trace, (int)getpid()) >=
+            (int)sizeof(r->aside) ||
+        rename(r->trace, r->aside))
+        r->aside[0] = '\0'; /* the collector says what is wrong with the path */
+    return 0;
+}
+
+/* After a failure. */
+static void bring_back(const struct ml_attach_recording *r)
+{
+    if (r->aside[0])
+        rename(r->aside, r->trace);
+}
+
+static void forget_older(const struct ml_attach_recording *r)
+{
+    if (r->aside[0])
+        unlink(r->aside);
+}
+
+/* ---- The collector ---------------------------------------------------------------- */
+
+/* The session's folder as the process sees it. */
+static void name_inside(struct ml_attach_recording *r)
+{
+    if (r->place.folder < 0)
+        snprintf(r->session_inside, sizeof(r->session_inside), "%s", r->session);
+    else if (snprintf(r->session_inside, sizeof(r->session_inside), "%s%s", r->place.inside,
+                      strrchr(r->session, '/')) >= (int)sizeof(r->session_inside))
+        r->session_inside[0] = '\0';
+}
+
+/* In the child: `memledger collect`, which prints the session's folder and the collector's pid. */
+static void be_collect(pid_t pid, const struct ml_attach_opts *opts,
+                       const struct ml_attach_recording *r, int starter)
+{
+    char own[64], target[32], output[PATH_MAX + 16], pipe_end[32], place[64], inside[PATH_MAX + 32];
+    const char *argv[10] = {"memledger", "collect", target, output, pipe_end};
+    int n = 5;
+
+    snprintf(own, sizeof(own), "/proc/%d/exe", (int)getppid());
+    snprintf(target, sizeof(target), "--pid=%d", (int)pid);
+    snprintf(output, sizeof(output), "--output=%s", r->trace);
+    snprintf(pipe_end, sizeof(pipe_end), "--starter-fd=%d", starter);
+    snprintf(place, sizeof(place), "--place=%s", r->place.path);
+    snprintf(inside, sizeof(inside), "--place-inside=%s", r->place.inside);
+    if (opts->force)
+        argv[n++] = "--force";
+    if (opts->heap)
+        argv[n++] = "--heap";
+    if (r->place.folder >= 0) {
+        argv[n++] = place;
+        argv[n++] = inside;
+    }
+    fcntl(starter, F_SETFD, 0);
+    execv(own, (char **)(uintptr_t)argv);
+}
+
+static int start_collector(pid_t pid, const struct ml_attach_opts *opts,
+                           struct ml_attach_recording *r, struct ml_error *err)
+{
+    int output[2], starter[2], status = 0;
+    char text[512] = "";
+    pid_t child;
+    FILE *said;
+
+    if (pipe2(output, O_CLOEXEC) || pipe2(starter, O_CLOEXEC))
+        return ml_error_set(err, -errno, "cannot make a pipe: %s", strerror(errno));
+    r->starter = starter[1];
+    child = fork();
+    if (child == 0) {
+        dup2(output[1], STDOUT_FILENO);
+        be_collect(pid, opts, r, starter[0]);
+        _exit(127);
+    }
+    close(output[1]);
+    close(starter[0]);
+    said = fdopen(output[0], "r");
+    if (said && fgets(r->session, sizeof(r->session), said) && fgets(text, sizeof(text), said))
+        r->collector = atoi(text);
+    if (said)
+        fclose(said);
+    r->session[strcspn(r->session, "\n")] = '\0';
+    waitpid(child, &status, 0);
+    if (!r->collector || !WIFEXITED(status) || WEXITSTATUS(status))
+        return ml_error_set(err, -EIO, "the recording of process %d was not started", (int)pid);
+    name_inside(r);
+    return 0;
+}
+
+static bool session_exists(const struct ml_attach_recording *r)
+{
+    char path[300];
+
+    snprintf(path, sizeof(path), "%s/page", r->session);
+    return access(path, F_OK) == 0;
+}
+
+bool ml_attach_goes_on(const struct ml_attach_recording *r)
+{
+    return session_exists(r) && !kill(r->collector, 0);
+}
+
+static void remove_session(const struct ml_attach_recording *r)
+{
+    ml_file_user_begin(&r->place.user);
+    ml_session_place_remove(r->session);
+    ml_file_user_end(&r->place.user);
+}
+
+/* The collector removes the session's folder when the trace is complete. */
+void ml_attach_finish(const struct ml_attach_recording *r)
+{
+    for (int waited = 0; waited < FINISH_MS && !access(r->session, F_OK) && !kill(r->collector, 0);
+         waited += 5)
+        poll(NULL, 0, 5);
+    if (kill(r->collector, 0) && errno == ESRCH)
+        remove_session(r);
+}
+
+/* The process may join later: it then finds that the session is gone. */
+static void abandon(const struct ml_attach_recording *r)
+{
+    kill(r->collector, SIGKILL);
+    for (int waited = 0; waited < FINISH_MS && !kill(r->collector, 0); waited += 5)
+        poll(NULL, 0, 5);
+    remove_session(r);
+    unlink(r->trace);
+}
+
+/* ---- The process ------------------------------------------------------------------ */
+
+static int explain(pid_t pid, int32_t value, struct ml_error *err)
+{
+    switch (-value) {
+    case EBUSY: return ml_error_set(err, value, "process %d is already being recorded", (int)pid);
+    case EALREADY:
+        return ml_error_set(err, value,
+                            "process %d has not answered an earlier attach yet; try again later",
+                            (int)pid);
+    case EPERM: return ml_error_set(err, value, "process %d is in a seccomp sandbox", (int)pid);
+    case ENOSPC:
+        return ml_error_set(err, value, "process %d has been recorded too often; restart it",
+                            (int)pid);
+    case ENOMEM: return ml_error_set(err, value, "process %d has no memory left", (int)pid);
+    default:
+        return ml_error_set(err, value, "process %d cannot reach the collector in %s", (int)pid,
+                            "the folder for temporary files; check its ulimits and its user");
+    }
+}
+
+/* Waits for an earlier attach that was given up, but that the process has not finished. */
+static int inject_after_earlier(pid_t pid, const struct ml_injection *what, int32_t *ret_value,
+                                struct ml_error *err)
+{
+    uint64_t end_ns = ml_clock_ns(CLOCK_MONOTONIC) + what->patience_ns;
+    int r = ml_injected_call(pid, what, ret_value, err);
+
+    while (!r && *ret_value == -EALREADY && ml_clock_ns(CLOCK_MONOTONIC) < end_ns) {
+        poll(NULL, 0, LOOK_MS);
+        r = ml_injected_call(pid, what, ret_value, err);
+    }
+    return r;
+}
+
+/* One recorder for all recordings of a process: two do not fit into glibc's reserve for
+ * thread-local variables, and would hook the same functions. */
+static int choose_recorder(pid_t pid, const struct ml_attach_opts *opts,
+                           struct ml_attach_recording *r, struct ml_error *err)
+{
+    r->loaded = ml_injected_recorder(pid, r->library);
+    if (!r->loaded)
+        return ml_recorder_path("libmemledger-heap.so", r->library, err);
+    if (opts->heap && !strstr(r->library, "libmemledger-heap"))
+        return ml_error_set(err, -EBUSY,
+                            "process %d has loaded %s, which cannot record malloc; attach without "
+                            "--heap",
+                            (int)pid, r->library);
+    return 0;
+}
+
+/* The folder that contains the package. */
+static void find_package(struct ml_attach_recording *r)
+{
+    char *slash;
+
+    ml_bootstrap_path(r->package); /* the package is beside it */
+    slash = strrchr(r->package, '/');
+    if (slash)
+        *slash = '\0';
+}
+
+/* Copies what a process with files of its own does not see. */
+static int fill_place(pid_t pid, struct ml_attach_recording *r, struct ml_error *err)
+{
+    char none[PATH_MAX] = "";
+
+    if (r->place.folder < 0)
+        return 0;
+    if (!ml_target_has_python(pid))
+        r->package[0] = '\0';
+    return ml_target_place_fill(&r->place, r->session, r->session_inside,
+                                r->loaded ? none : r->library, r->package, err);
+}
+
+/* The process may be in another folder, so it gets the whole path of the trace. */
+static int put_request(const struct ml_attach_recording *r, char *ret, size_t room,
+                       struct ml_error *err)
+{
+    char *whole = realpath(r->trace, NULL);
+    int len = snprintf(ret, room, "%s\n%s\n%s\n%s", r->session_inside, r->library, r->package,
+                       whole ? whole : r->trace);
+
+    free(whole);
+    return len > 0 && (size_t)len < room
+               ? 0
+               : ml_error_set(err, -ENAMETOOLONG,
+                              "%s: the path is too long for a process that already runs; choose a "
+                              "shorter one with -o",
+                              r->trace);
+}
+
+static int name_trace(pid_t pid, const struct ml_attach_opts *opts, struct ml_attach_recording *r,
+                      struct ml_error *err)
+{
+    char link[64], program[PATH_MAX] = "", command[64];
+    const char *slash;
+
+    snprintf(link, sizeof(link), "/proc/%d/exe", (int)pid);
+    if (readlink(link, program, sizeof(program) - 1) < 0)
+        program[0] = '\0';
+    slash = strrchr(program, '/');
+    snprintf(command, sizeof(command), "%.63s", slash ? slash + 1 : program);
+    return ml_output_name(opts->output, command, pid, &r->trace, err);
+}
+
+/* Precondition: the collector runs. */
+static int join(pid_t pid, const struct ml_attach_opts *opts, struct ml_attach_recording *r,
+                struct ml_error *err)
+{
+    char argument[1024], library[PATH_MAX];
+    struct ml_injection what = {r->library, ML_ATTACH_NAME, argument, opts->timeout_ns};
+    int32_t value;
+    int result;
+
+    strcpy(library, r->library);
+    find_package(r);
+    result = fill_place(pid, r, err);
+    if (!result)
+        result = put_request(r, argument, sizeof(argument), err);
+    if (!result)
+        result = inject_after_earlier(pid, &what, &value, err);
+    if (result)
+        ml_explain_glibc(pid, library, err);
+    ml_target_place_forget(&r->place, r->session);
+    if (!result && value < 0)
+        result = explain(pid, value, err);
+    r->nameless = !result && value > 0;
+    return result;
+}
+
+int ml_attach_begin(pid_t pid, const struct ml_attach_opts *opts, struct ml_attach_recording *r,
+                    struct ml_error *err)
+{
+    int result = ml_attach_check(pid, err);
+
+    r->place.folder = -1;
+    if (!result)
+        result = choose_recorder(pid, opts, r, err);
+    if (!result)
+        result = ml_target_place_find(pid, &r->place, err);
+    if (!result)
+        result = name_trace(pid, opts, r, err);
+    if (!result)
+        result = set_aside(r, opts, err);
+    if (result)
+        return result;
+    result = start_collector(pid, opts, r, err);
+    if (result) {
+        bring_back(r);
+        return result;
+    }
+    result = join(pid, opts, r, err);
+    if (result) {
+        abandon(r);
+        bring_back(r);
+    } else {
+        forget_older(r);
+    }
+    return result;
+}
+
+int ml_attach_end(pid_t pid, const char *library, struct ml_error *err)
+{
+    struct ml_injection what = {library, ML_DETACH_NAME, "", ANSWER_NS};
+    int32_t value;
+    int r = ml_injected_call(pid, &what, &value, err);
+
+    if (!r && value == -ESRCH)
+        return ml_error_set(err, -ESRCH, "process %d is not recorded by memledger attach",
+                            (int)pid);
+    return r;
+}
+
+void ml_attach_release(struct ml_attach_recording *r)
+{
+    ml_target_place_release(&r->place);
+    if (r->starter)
+        close(r->starter);
+    r->starter = 0;
+    free(r->trace);
+    r->trace = NULL;
+}
