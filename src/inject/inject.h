@@ -20,6 +20,7 @@ struct ml_injection {
     const char *library;  /* a path in the process's file system */
     const char *function; /* int32_t function(const char *argument) */
     const char *argument;
+    const char *folder;   /* private to us and the process, as it names it; NULL: none */
     uint64_t patience_ns; /* for its return */
 };
 

@@ -15,43 +15,28 @@ import re
 import shutil
 import subprocess
 import sys
-import zipfile
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "integration"))
+import maven_python
 
 PAIRS = ("3.9:2.8.0", "3.10:2.14.1", "3.11:2.3.1", "3.12:2.15.0", "3.13:2.15.0", "3.14:2.15.0")
 TESTS = os.environ.get("TESTS", "").split() or (
     "torch", "torch_batches", "torch_building", "torch_live", "torch_modules", "torch_optimizers",
     "torch_traced", "torch_training", "torch_wrappers")
 NUMPY_2 = (2, 3)  # the first PyTorch that works with it
-ARTIFACTS = {"3.14": "org.bytedeco:cpython:3.14.3-1.5.13:jar:linux-x86_64"}
 
 
 def interpreter(build, version):
     """Its path, or None."""
     own = sorted(glob.glob(os.path.expanduser(f"~/.pyenv/versions/{version}.*/bin/python")))
     found = filter(None, [shutil.which(f"python{version}"), *own[-1:]])
-    return next(filter(runs, found), None) or from_maven(build, version)
+    return next(filter(runs, found), None) or maven_python.interpreter(
+        os.path.join(build, "versions", f"python{version}"), version)
 
 
 def runs(python):
     """pyenv puts commands into PATH for versions that are not selected: they only fail."""
     return subprocess.run([python, "-c", ""], capture_output=True).returncode == 0
-
-
-def from_maven(build, version):
-    """The interpreter in an artifact: a whole installation, which can be anywhere."""
-    folder = os.path.join(build, "versions", f"python{version}")
-    program = os.path.join(folder, f"org/bytedeco/cpython/linux-x86_64/bin/python{version}")
-    if os.path.exists(program):
-        return program
-    if version not in ARTIFACTS or not shutil.which("mvn"):
-        return None
-    done = subprocess.run(["mvn", "-q", "-B", "dependency:copy", f"-DoutputDirectory={folder}",
-                           f"-Dartifact={ARTIFACTS[version]}"], check=False)
-    for archive in glob.glob(os.path.join(folder, "*.jar")):
-        zipfile.ZipFile(archive).extractall(folder)
-        os.chmod(program, 0o755)
-        os.remove(archive)
-    return program if done.returncode == 0 and os.path.exists(program) else None
 
 
 def packages(torch):

@@ -285,7 +285,8 @@ static int join(pid_t pid, const struct ml_attach_opts *opts, struct ml_attach_r
                 struct ml_error *err)
 {
     char argument[1024], library[PATH_MAX];
-    struct ml_injection what = {r->library, ML_ATTACH_NAME, argument, opts->timeout_ns};
+    struct ml_injection what = {r->library, ML_ATTACH_NAME, argument, r->session_inside,
+                                opts->timeout_ns};
     int32_t value;
     int result;
 
@@ -336,9 +337,9 @@ int ml_attach_begin(pid_t pid, const struct ml_attach_opts *opts, struct ml_atta
     return result;
 }
 
-int ml_attach_end(pid_t pid, const char *library, struct ml_error *err)
+int ml_attach_end(pid_t pid, const char *library, const char *session, struct ml_error *err)
 {
-    struct ml_injection what = {library, ML_DETACH_NAME, "", ANSWER_NS};
+    struct ml_injection what = {library, ML_DETACH_NAME, "", session, ANSWER_NS};
     int32_t value;
     int r = ml_injected_call(pid, &what, &value, err);
 

@@ -94,7 +94,8 @@ static int attach(pid_t pid, const struct ml_attach_opts *opts)
         ml_say("Python's main thread waits or has no memledger package: existing tensors and names "
                "of modules are not recorded");
     wait_for_end(pid, opts, &r, &signals);
-    if (ml_attach_goes_on(&r) && !kill(pid, 0) && ml_attach_end(pid, r.library, &err))
+    if (ml_attach_goes_on(&r) && !kill(pid, 0) &&
+        ml_attach_end(pid, r.library, r.session_inside, &err))
         ml_say("%s", err.text);
     ml_attach_finish(&r);
     if (!opts->quiet)
@@ -129,7 +130,7 @@ static int cmd_detach(int argc, char **argv)
     if (!r && !ml_injected_recorder(pid, library))
         r = ml_error_set(&err, -ESRCH, "process %d is not recorded by memledger attach", (int)pid);
     if (!r)
-        r = ml_attach_end(pid, library, &err);
+        r = ml_attach_end(pid, library, session.folder, &err);
     if (r)
         ml_say("%s", err.text);
     else

@@ -11,6 +11,7 @@
 
 #include "io.h"
 #include "loaded_name.h"
+#include "python_remote.h"
 
 struct answer {
     int32_t value;
@@ -23,17 +24,22 @@ struct request {
     const struct ml_injected_syscall *call;
 };
 
+/* Python 3.14 does it itself, without stopping a thread, unless its main thread waits. */
 static int inject(pid_t pid, const struct request *what, int32_t *ret_value, struct ml_error *err)
 {
+    int r = what->call ? -ENOTSUP : ml_python_remote(pid, what->injection, ret_value, err);
+
+    if (r != -ENOTSUP && r != -EAGAIN)
+        return r;
 #ifdef ML_WITH_INJECT
     return what->call ? ml_inject_syscall(pid, what->call, ret_value, err)
                       : ml_inject(pid, what->injection, ret_value, err);
 #else
-    (void)what;
-    (void)ret_value;
-    return ml_error_set(err, -ENOTSUP,
-                        "cannot attach to process %d: this memledger was built without libdw; "
-                        "start the program with memledger run instead",
+    return ml_error_set(err, r,
+                        r == -EAGAIN
+                            ? "the main thread of process %d waits or is busy; try again"
+                            : "cannot attach to process %d: this memledger was built "
+                              "without libdw; start the program with memledger run instead",
                         (int)pid);
 #endif
 }
@@ -80,11 +86,5 @@ int ml_injected_syscall(pid_t pid, const struct ml_injected_syscall *call, int32
 
 bool ml_injected_recorder(pid_t pid, char ret[PATH_MAX])
 {
-#ifdef ML_WITH_INJECT
     return ml_loaded_name_find(pid, "libmemledger", ret, PATH_MAX);
-#else
-    (void)pid;
-    (void)ret;
-    return false;
-#endif
 }

@@ -57,6 +57,14 @@ static int map_page(pid_t pid, const struct ml_mapping *mapping, struct ml_recor
     return r;
 }
 
+static void name_folder(pid_t pid, const char *page, struct ml_recorded_session *ret)
+{
+    const char *inside = ml_mapped_path_inside(pid, page);
+
+    snprintf(ret->folder, sizeof(ret->folder), "%.*s", (int)(strrchr(inside, '/') - inside),
+             inside);
+}
+
 static int find(pid_t pid, FILE *maps, struct ml_recorded_session *ret)
 {
     char *line = NULL;
@@ -68,6 +76,8 @@ static int find(pid_t pid, FILE *maps, struct ml_recorded_session *ret)
 
         if (ml_mapping_parse(line, &m) && m.path && !m.deleted && is_page(m.path)) {
             int found = map_page(pid, &m, ret);
+            if (!found)
+                name_folder(pid, m.path, ret);
             r = found == -ESRCH ? r : found;
         }
     }

@@ -8,6 +8,7 @@
 #ifndef ML_CLI_RECORDED_SESSION_H
 #define ML_CLI_RECORDED_SESSION_H
 
+#include <limits.h>
 #include <sys/types.h>
 
 #include "error.h"
@@ -15,6 +16,7 @@
 
 struct ml_recorded_session {
     struct ml_session *page; /* mapped; NULL: none */
+    char folder[PATH_MAX];   /* as the process names it */
 };
 
 /* @return 0, to be released; -ESRCH: the process is not being recorded or does not exist; -EACCES:

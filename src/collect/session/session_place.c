@@ -36,10 +36,10 @@
 /* A shared folder for temporary files can have many entries, and this must not delay the run. */
 #define SWEEP_ENTRIES_MAX 10000
 
-/* Some are made by python/bootstrap/sitecustomize.py, and the libraries by memledger attach. */
-static const char *const files[] = {ML_SESSION_SOCKET,  ML_SESSION_FILES,      ML_SESSION_PAGE,
-                                    ML_SESSION_LIBRARY, "told-torch",          "told-mxnet",
-                                    "libmemledger.so",  "libmemledger-heap.so"};
+/* Some are made by python/bootstrap/sitecustomize.py, the last three by memledger attach. */
+static const char *const files[] = {ML_SESSION_SOCKET,  ML_SESSION_FILES,       ML_SESSION_PAGE,
+                                    ML_SESSION_LIBRARY, "told-torch",           "told-mxnet",
+                                    "libmemledger.so",  "libmemledger-heap.so", "attach.py"};
 
 /* "memledger-1a2b3c4d-" */
 static int prefix(char out[PREFIX_ROOM])
