@@ -3,7 +3,7 @@ on the main thread, between two of its instructions, and end() on a thread that 
 
 SPDX-License-Identifier: Apache-2.0
 """
-from . import _late, _native, _recording
+from . import _cuda_late, _late, _native, _recording
 
 
 def begin(session, library, path):
@@ -13,6 +13,8 @@ def begin(session, library, path):
         _native.load(library)
         _late.switch_on(library)
         if _native.join(session) == 0:
+            _cuda_late.hook_ctypes()
+            _cuda_late.tell_segments()
             _recording.follow(path, session)
     except Exception as error:
         from . import _importing

@@ -195,8 +195,8 @@ static int start_collector(pid_t pid, const struct attach_opts *opts, struct rec
                            struct ml_error *err)
 {
     char own[64], target[32], output[PATH_MAX + 16];
-    char *argv[] = {"memledger", "collect", target, output, opts->force ? "--force" : "--quietly",
-                    "--heap",    NULL};
+    char *argv[] = {"memledger", "collect", "--cuda", target, output, NULL, NULL, NULL};
+    char **more = argv + 5;
     char text[512] = "";
     int fds[2], status = 0;
     pid_t child;
@@ -205,9 +205,10 @@ static int start_collector(pid_t pid, const struct attach_opts *opts, struct rec
     snprintf(own, sizeof(own), "/proc/%d/exe", (int)getpid());
     snprintf(target, sizeof(target), "--pid=%d", (int)pid);
     snprintf(output, sizeof(output), "--output=%s", r->trace);
-    if (!opts->force)
-        argv[4] = opts->heap ? "--heap" : NULL;
-    argv[5] = opts->force && opts->heap ? "--heap" : NULL;
+    if (opts->force)
+        *more++ = "--force";
+    if (opts->heap)
+        *more = "--heap";
     if (pipe(fds))
         return ml_error_set(err, -errno, "cannot make a pipe: %s", strerror(errno));
     child = fork();
