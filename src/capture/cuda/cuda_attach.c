@@ -60,12 +60,26 @@ static void find_primaries(struct ml_cuda_state *book)
     }
 }
 
+/* From here on the cost of a call is the change of NVML's figure. */
+static void look_at_all(struct ml_cuda_state *book)
+{
+    int count = 0;
+
+    driver_runs(&count);
+    find_primaries(book);
+    for (int i = 0; i < count; i++) {
+        int device = ml_cuda_device(i);
+        if (device >= 0 && (unsigned)device < book->devices)
+            ml_cuda_look(book, (unsigned)device);
+    }
+}
+
 void ml_cuda_attach_begin(void)
 {
     int devices;
 
     if (driver_runs(&devices))
-        ml_cuda_book_with(find_primaries, false);
+        ml_cuda_book_with(look_at_all, false);
 }
 
 /* It was part of the figure at the last look. */
@@ -252,25 +266,24 @@ void ml_cuda_attach_end(void)
 
 /* ---- Frees of older memory ------------------------------------------------------- */
 
-/* Managed memory, and that of pools, has no size of its own in the entry. */
+/* Managed memory, and that of pools, has no size of its own in the entry. While there is no entry
+ * yet, only the figure changes. */
 void ml_cuda_older_freed(struct ml_cuda_state *book, struct ml_cuda_call *call)
 {
     struct ml_cuda_block old = {.addr = call->args[0], .sort = ML_SORT_OLDER};
+    bool has_entry = !atomic_load(&adopting);
     int ordinal, device = ml_cuda_current_device();
 
     if (!ml_recorder_is_late() || call->action != ML_CUDA_FREE || !old.addr)
         return;
-    if (atomic_load(&adopting)) {
+    if (!has_entry)
         book->gone[book->gone_count++ % ML_CUDA_GONE_MAX] = old.addr;
-        return;
-    }
     if (ml_cuda_get_pointer_ordinal(old.addr, &ordinal))
         device = ml_cuda_device(ordinal);
     if (device < 0)
         return;
     old.device = (uint8_t)device;
-    ml_cuda_get_plain_bytes(old.addr, &old.size);
-    if (old.size)
+    if (has_entry && ml_cuda_get_plain_bytes(old.addr, &old.size))
         ml_cuda_charge(book, old.device,
                        &(struct ml_cuda_cause){.account = ml_cuda_before_account(book, old.device)},
                        -(int64_t)old.size);

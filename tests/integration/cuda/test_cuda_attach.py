@@ -6,8 +6,10 @@
 # SPDX-License-Identifier: Apache-2.0
 import json
 import os
+import random
 import subprocess
 import sys
+import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 
@@ -15,6 +17,7 @@ import harness
 from attaching import begin, end
 from harness import check, equal, program, report, with_standin
 
+HERE = os.path.dirname(os.path.abspath(__file__))
 MIB = 1 << 20
 CONTEXT = 3407872 + 548995072  # of cuInit and of a primary context
 BEFORE = "allocated before the recording began"
@@ -240,6 +243,76 @@ def test_end_of_the_program():
     p.end()
     equal(attached.wait(harness.PATIENCE_S), 0, "exit code of attach")
     equal(book(), {BEFORE: CONTEXT + 100 * MIB, DIRECT: 50 * MIB}, "book")
+
+
+class Rounds:
+    """driver_rounds.py, without memledger."""
+
+    def __init__(self, threads):
+        self.process = subprocess.Popen(
+            [sys.executable, os.path.join(HERE, "driver_rounds.py"), str(threads)],
+            env=with_standin(), text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self.stop()
+        self.go_on()
+
+    def stop(self):
+        """@return its allocations so far, and the bytes that it holds"""
+        self.go_on()
+        return [int(word) for word in harness.read_line(self.process).split()]
+
+    def go_on(self):
+        print(file=self.process.stdin, flush=True)
+
+    def end(self):
+        self.process.stdin.close()
+        equal(self.process.wait(harness.PATIENCE_S), 0, "exit code of the program")
+
+
+def in_use():
+    """Bytes of the program's own blocks, of its context and of the rest, as the book has them."""
+    [found] = books()
+    by_name = entries(found)
+    return (by_name.pop(DIRECT), by_name.pop(BEFORE), by_name.pop("rounding to pages", 0),
+            found["unexplained_bytes"], by_name)
+
+
+def test_running():
+    """Attach to a program that allocates all the time, which has found the driver's functions with
+    ctypes. When all older blocks are freed, their entry has what the context takes."""
+    p = Rounds(1)
+    for _ in range(5):
+        time.sleep(random.random() / 20)
+        attached = begin(p.process.pid)
+        first, _ = p.stop()
+        p.go_on()
+        time.sleep(0.1)
+        last, held = p.stop()
+        end(attached)
+        p.go_on()
+        direct, before, rounding, rest, others = in_use()
+        equal((direct, rest, others), (held, 0, {}), "book", rounding)
+        # Older blocks shared pages with later ones.
+        check(0 <= before - CONTEXT <= 16 * MIB, "older memory", before - CONTEXT)
+        made = report("summary", "t.mled")
+        found = [s for d in made["by_device"] if d["device"] == "cuda:0" for s in d["levels"]]
+        check(last - first <= found[0]["allocations"], "allocations", found)
+    p.end()
+
+
+def test_running_threads():
+    """Several threads at once: which call took which page is not known, but the blocks are."""
+    p = Rounds(4)
+    for _ in range(5):
+        time.sleep(random.random() / 20)
+        attached = begin(p.process.pid)
+        time.sleep(0.2)
+        _, held = p.stop()
+        end(attached)
+        p.go_on()
+        direct, before, rounding, rest, others = in_use()
+        equal(direct, held, "blocks")
+        check(abs(rest) < 40 * MIB, "unexplained", (before - CONTEXT, rounding, rest, others))
+    p.end()
 
 
 if __name__ == "__main__":
