@@ -16,9 +16,18 @@ def begin(session, library, path):
             _cuda_late.hook_ctypes()
             _cuda_late.tell_segments()
             _recording.follow(path, session)
+            _begin_mxnet()
     except Exception as error:
         from . import _importing
         _importing.say(f"memledger attach: names are off: {error!r}")
+
+
+def _begin_mxnet():
+    try:
+        from . import _mxnet_late
+    except ImportError:
+        return  # a build without MXNet
+    _mxnet_late.begin()
 
 
 def end():

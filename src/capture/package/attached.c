@@ -17,6 +17,9 @@
 #include "cuda_attach.h"
 #include "live_api.h"
 #include "loaded_symbols.h"
+#if ML_WITH_MXNET
+#include "mxnet_older.h"
+#endif
 #include "recorder.h"
 
 #define EXPORT __attribute__((visibility("default")))
@@ -241,6 +244,9 @@ static int32_t attach(const char *text)
     if (!parse(text, &last))
         return -ENAMETOOLONG;
     ml_cuda_attach_prepare();
+#if ML_WITH_MXNET
+    ml_mxnet_prepare();
+#endif
     has_python = find_python(&python);
     named = has_python && begin_in_python(&python, &last);
     if (!named)
@@ -253,7 +259,6 @@ static int32_t attach(const char *text)
         end(false);
         return result;
     }
-    memledger_live_v1.patch_mxnet();
     if (heap_late() && ml_session->heap != ML_HEAP_OFF)
         heap_late()->begin();
     ml_cuda_attach_adopt();

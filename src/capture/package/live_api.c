@@ -15,6 +15,7 @@
 #include "torch_spaces.h"
 #if ML_WITH_MXNET
 #include "mxnet_late.h"
+#include "mxnet_older.h"
 #endif
 
 static bool is_device(int device)
@@ -148,6 +149,16 @@ static int patch_mxnet(void)
 #endif
 }
 
+static unsigned mxnet_seed(const void *array)
+{
+#if ML_WITH_MXNET
+    return ml_mxnet_seed(array);
+#else
+    (void)array;
+    return 0;
+#endif
+}
+
 static uint64_t cuda_hook(uint64_t address)
 {
     return (uintptr_t)ml_cuda_hand_out((void *)(uintptr_t)address);
@@ -209,6 +220,7 @@ __attribute__((visibility("default"))) const struct ml_live_api memledger_live_v
     .log_take = ml_live_log_take,
     .patch_torch = patch_torch,
     .patch_mxnet = patch_mxnet,
+    .mxnet_seed = mxnet_seed,
     .cuda_hook = cuda_hook,
     .cuda_block = cuda_block,
     .recording = recording,

@@ -61,10 +61,11 @@ struct ml_live_api {
     /* In a recording that `memledger attach` is beginning: an allocation of the driver that exists
      * already. */
     void (*cuda_block)(int ordinal, uint64_t address, uint64_t bytes, int is_virtual);
-    int (*recording)(void);               /* enum ml_live_recording */
-    int (*join)(const char *session_dir); /* precondition: the table is on */
-    int (*leave)(void);                   /* asks the collector to finish */
-    void (*after_leave)(void);            /* after the collector has finished */
+    unsigned (*mxnet_seed)(const void *array); /* see ml_mxnet_seed */
+    int (*recording)(void);                    /* enum ml_live_recording */
+    int (*join)(const char *session_dir);      /* precondition: the table is on */
+    int (*leave)(void);                        /* asks the collector to finish */
+    void (*after_leave)(void);                 /* after the collector has finished */
 };
 
 #endif
