@@ -7,15 +7,15 @@
 import json
 import math
 import os
-import queue
 import sys
-import threading
 import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "integration"))
+
+from line_reader import Lines
 
 HELD = 16
 MIB = 1 << 20
-
-lines = queue.Queue()
 
 
 class Cupy:
@@ -93,38 +93,22 @@ class Torch:
         return result
 
 
-def read():
-    for line in sys.stdin:
-        lines.put(line)
-    lines.put(None)
-
-
-def next_line():
-    """Waits in Python, so that the interpreter's main thread stays reachable."""
-    while True:
-        try:
-            return lines.get_nowait()
-        except queue.Empty:
-            time.sleep(0.005)
-
-
 def main():
     work = {"cupy": Cupy, "jax": Jax, "torch": Torch}[sys.argv[1]]()
     first = work.round()
     rounds = wrong = 0
-    threading.Thread(target=read, daemon=True).start()
+    lines = Lines()
     while True:
         wrong += not math.isclose(work.round(), first, rel_tol=1e-4)
         rounds += 1
-        try:
-            line = lines.get_nowait()
-        except queue.Empty:
-            continue
+        line = lines.poll()
         if line is None:
+            continue
+        if not line:
             break
         print(json.dumps({"allocations": work.allocations, "counted_bytes": work.counted_bytes,
                           "rounds": rounds, "wrong": wrong, "wall_ns": time.time_ns()}), flush=True)
-        if next_line() is None:
+        if not lines.next():
             break
     sys.exit(1 if wrong else 0)
 

@@ -5,10 +5,14 @@
 #
 # SPDX-License-Identifier: Apache-2.0
 import ctypes
-import queue
+import os
 import sys
 import threading
 import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+
+from line_reader import Lines
 
 HELD = 8
 MIB = 1 << 20
@@ -16,7 +20,6 @@ MIB = 1 << 20
 cuda = ctypes.CDLL("libcuda.so.1")
 allocate, release = cuda.cuMemAlloc_v2, cuda.cuMemFree_v2
 context = ctypes.c_void_p()
-lines = queue.Queue()
 running = threading.Event()
 ended = threading.Event()
 
@@ -58,35 +61,20 @@ class Worker(threading.Thread):
             time.sleep(0.0005)
 
 
-def read():
-    for _ in sys.stdin:
-        lines.put(True)
-    lines.put(False)
-
-
-def next_line():
-    """Waits in Python, so that the interpreter's main thread stays reachable."""
-    while True:
-        try:
-            return lines.get_nowait()
-        except queue.Empty:
-            time.sleep(0.001)
-
-
 def main():
-    threading.Thread(target=read, daemon=True).start()
+    lines = Lines()
     must(cuda.cuInit(0))
     must(cuda.cuDevicePrimaryCtxRetain(ctypes.byref(context), 0))
     running.set()
     workers = [Worker() for _ in range(int(sys.argv[1]))]
-    while next_line():
+    while lines.next():
         for worker in workers:
             worker.at_rest.clear()
         running.clear()
         for worker in workers:
             worker.at_rest.wait()
         print(sum(w.allocations for w in workers), sum(w.bytes for w in workers), flush=True)
-        if not next_line():
+        if not lines.next():
             break
         running.set()
     ended.set()

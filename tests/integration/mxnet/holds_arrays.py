@@ -2,29 +2,17 @@
 # answers each with the bytes that its arrays have. For test_mxnet_attach.py.
 #
 # SPDX-License-Identifier: Apache-2.0
-import collections
+import os
 import sys
-import threading
-import time
 
 import mxnet as mx
 import numpy
 
-lines = collections.deque()
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+
+from line_reader import Lines
+
 held = {}
-
-
-def read():
-    for line in sys.stdin:
-        lines.append(line.split())
-    lines.append(None)
-
-
-def next_line():
-    """Waits in Python, so that the interpreter's main thread stays reachable."""
-    while not lines:
-        time.sleep(0.005)
-    return lines.popleft()
 
 
 def hold(floats):
@@ -107,8 +95,8 @@ def own_bytes(thing):
 KINDS = {name[5:]: function for name, function in globals().items() if name.startswith("hold_")}
 KINDS["plain"] = hold
 
-threading.Thread(target=read, daemon=True).start()
-while words := next_line():
+lines = Lines()
+while words := lines.next().split():
     if words[0] == "drop":
         del held[words[1]]
         mx.nd.waitall()

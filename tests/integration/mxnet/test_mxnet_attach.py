@@ -4,30 +4,20 @@
 #
 # SPDX-License-Identifier: Apache-2.0
 import os
-import subprocess
 
 import harness
-from attaching import begin, end
+from attaching import Asked, begin, end
 from harness import check, equal
 from mxnet_run import IS_2, python
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 
 
-class Program:
-    """holds_arrays.py, without memledger."""
+class Program(Asked):
+    """holds_arrays.py, without memledger. Its answers are the bytes of its arrays."""
 
     def __init__(self):
-        self.process = subprocess.Popen([python(), f"{HERE}/holds_arrays.py"], text=True,
-                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-        self.ask("nothing")
-
-    def ask(self, *requests):
-        """@return the bytes of its arrays after the last one"""
-        for request in requests:
-            print(request, file=self.process.stdin, flush=True)
-            said = harness.read_line(self.process)
-        return int(said)
+        super().__init__(python(), f"{HERE}/holds_arrays.py")
 
     def record(self, *requests):
         """@return the live bytes of MXNet at the end of a recording, and the program's own"""
@@ -36,10 +26,6 @@ class Program:
         end(attached)
         equal(harness.report("summary", "t.mled")["health"]["unknown_frees"], 0, "unknown frees")
         return live_bytes(), own
-
-    def end(self):
-        self.process.stdin.close()
-        equal(self.process.wait(harness.PATIENCE_S), 0, "exit code of the program")
 
 
 def blocks():

@@ -4,18 +4,19 @@
 #
 # SPDX-License-Identifier: Apache-2.0
 import ctypes
-import queue
+import os
 import sys
-import threading
-import time
 
 import torch
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+
+from line_reader import Lines
 
 MIB = 1 << 20
 cuda = ctypes.CDLL("libcuda.so.1")
 segments = {}  # name -> what memory_snapshot() says of it
 handles = {}  # address -> handle of virtual memory
-lines = queue.Queue()
 
 
 def must(result):
@@ -82,25 +83,10 @@ def begin():
     torch.cuda.memory_snapshot = lambda: list(segments.values())
 
 
-def read():
-    for line in sys.stdin:
-        lines.put(line)
-    lines.put("")
-
-
-def next_line():
-    """Waits in Python, so that the interpreter's main thread stays reachable."""
-    while True:
-        try:
-            return lines.get_nowait()
-        except queue.Empty:
-            time.sleep(0.001)
-
-
 def main():
     begin()
-    threading.Thread(target=read, daemon=True).start()
-    while line := next_line():
+    lines = Lines()
+    while line := lines.next():
         name, *args = line.split()
         {"plain": plain, "expandable": expandable, "drop": drop}[name](*args)
         print("0", flush=True)

@@ -4,10 +4,9 @@
 #
 # SPDX-License-Identifier: Apache-2.0
 import os
-import subprocess
 
 import harness
-from attaching import begin, end
+from attaching import Asked, begin, end
 from harness import check, contains, equal, with_standin
 from torch_support import PYTHON, need_torch
 
@@ -17,23 +16,14 @@ BEFORE = "allocated before the recording began"
 CONTEXT = 3407872 + 548995072  # of cuInit and of a primary context, in the stand-in
 
 
-class Program:
+class Program(Asked):
     """holds_tensors.py, without memledger."""
 
-    def __init__(self, *args, script="holds_tensors.py", first="nothing"):
+    def __init__(self, *args, script="holds_tensors.py", **settings):
         need_torch()
-        self.process = subprocess.Popen(
-            [PYTHON, f"{HERE}/{script}", *args], stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE, text=True,
-            env=with_standin() | {"PYTHONPATH": os.environ["TEST_PACKAGE"]})
-        self.ask(first)
-
-    def ask(self, *requests):
-        """@return what it says to the last one"""
-        for request in requests:
-            print(request, file=self.process.stdin, flush=True)
-            said = harness.read_line(self.process)
-        return int(said)
+        super().__init__(PYTHON, f"{HERE}/{script}", *args,
+                         env=with_standin() | {"PYTHONPATH": os.environ["TEST_PACKAGE"]},
+                         **settings)
 
     def record(self, *requests):
         """@return the bytes of the host's blocks in the recording: at its end, and allocated"""
@@ -42,10 +32,6 @@ class Program:
         end(attached)
         summary = harness.report("summary", "t.mled")
         return summary["live_bytes"], summary["allocated_bytes"]
-
-    def end(self):
-        self.process.stdin.close()
-        equal(self.process.wait(harness.PATIENCE_S), 0, "exit code of the program")
 
 
 def test_again():
@@ -122,8 +108,7 @@ def test_segments():
     p.record("drop a", "drop empty", "drop c", "drop e", "expandable f 2 2 0")
     equal(book(), {BEFORE: CONTEXT / MIB, "blocks": 40, "driver allocations": 4}, "later")
     equal(harness.report("summary", "t.mled")["health"]["unknown_frees"], 0, "unknown frees")
-    p.process.stdin.close()
-    equal(p.process.wait(harness.PATIENCE_S), 0, "exit code of the program")
+    p.end()
 
 
 if __name__ == "__main__":
