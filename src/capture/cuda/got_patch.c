@@ -275,7 +275,9 @@ void ml_got_patch_end(void)
 /* Called by the driver inside cuInit. @return 1: the driver continues */
 int InitializeInjection(void)
 {
-    if (!is_preloaded() && ml_cuda_resolve() && ml_cuda_armed)
+    if (!is_preloaded() && ml_cuda_resolve() && ml_cuda_armed) {
+        driver = ml_cuda_real_span();
         begin_patching();
+    }
     return 1;
 }

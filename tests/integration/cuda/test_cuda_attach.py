@@ -205,6 +205,35 @@ def test_driver_loaded_later():
         p.end()
 
 
+LATE = """
+import sys
+print("ready", flush=True)
+sys.stdin.readline()
+import ctypes
+cuda = ctypes.CDLL("libcuda.so.1")
+context, address = ctypes.c_void_p(), ctypes.c_uint64()
+results = [cuda.cuInit(0), cuda.cuDevicePrimaryCtxRetain(ctypes.byref(context), 0),
+           cuda.cuCtxSetCurrent(context),
+           cuda.cuMemAlloc_v2(ctypes.byref(address), ctypes.c_size_t(100 << 20))]
+print(results, flush=True)
+sys.stdin.readline()
+"""
+
+
+def test_libraries_loaded_later():
+    """After the attach, Python loads the library that looks the driver's functions up."""
+    process = subprocess.Popen([sys.executable, "-S", "-c", LATE], env=with_standin(), text=True,
+                               stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    equal(harness.read_line(process), "ready", "first line")
+    attached = begin(process.pid)
+    print(file=process.stdin, flush=True)
+    equal(harness.read_line(process), "[0, 0, 0, 0]", "results")
+    end(attached)
+    equal(book(), {"context": CONTEXT, DIRECT: 100 * MIB}, "book")
+    process.communicate("\n", timeout=harness.PATIENCE_S)
+    equal(process.returncode, 0, "exit code of the program")
+
+
 def test_pools():
     """Memory of the driver's pools is theirs, also what they had before."""
     p = Steps("init", "retain", "stream", "async:10M:1", "async:40M:1", "wait", "free-async:2:1",
