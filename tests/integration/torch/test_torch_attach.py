@@ -19,11 +19,10 @@ CONTEXT = 3407872 + 548995072  # of cuInit and of a primary context, in the stan
 class Program(Asked):
     """holds_tensors.py, without memledger."""
 
-    def __init__(self, *args, script="holds_tensors.py", **settings):
+    def __init__(self, *args, script="holds_tensors.py", env=os.environ, **settings):
         need_torch()
         super().__init__(PYTHON, f"{HERE}/{script}", *args,
-                         env=with_standin() | {"PYTHONPATH": os.environ["TEST_PACKAGE"]},
-                         **settings)
+                         env=env | {"PYTHONPATH": os.environ["TEST_PACKAGE"]}, **settings)
 
     def record(self, *requests):
         """@return the bytes of the host's blocks in the recording: at its end, and allocated"""
@@ -100,7 +99,7 @@ def book():
 def test_segments():
     """The segments of PyTorch's allocator are entries, as in a recording from the start: blocks and
     what is free around them."""
-    p = Program(script="holds_segments.py", first="plain a 20 12")
+    p = Program(script="holds_segments.py", env=with_standin(), first="plain a 20 12")
     p.ask("plain b 40 40", "plain empty 10 0", "expandable e 3 20 50")
     p.record("plain c 30 0")
     equal(book(), {BEFORE: CONTEXT / MIB, "blocks": 20 + 40 + 60, "slack": 8 + 10,
