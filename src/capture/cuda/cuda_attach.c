@@ -47,38 +47,55 @@ void ml_cuda_attach_prepare(void)
 
 /* ---- Older blocks -------------------------------------------------------------- */
 
-static void find_primaries(struct ml_cuda_state *book)
-{
-    uint64_t context;
-    int count = 0;
+/* The devices that the program sees, by its ordinals; found without the book's lock, because the
+ * driver may be at work for another thread. */
+static struct {
+    int count;
+    int device[ML_CUDA_DEVICES_MAX]; /* -1: unknown */
+    uint64_t primary[ML_CUDA_DEVICES_MAX];
+} seen;
 
-    driver_runs(&count);
-    for (int i = 0; i < count; i++) {
-        int device = ml_cuda_device(i);
-        if (device >= 0 && ml_cuda_get_primary(i, &context))
-            book->primary[device] = context;
+static bool find_devices(void)
+{
+    int count;
+
+    if (!driver_runs(&count))
+        return false;
+    seen.count = count < ML_CUDA_DEVICES_MAX ? count : ML_CUDA_DEVICES_MAX;
+    for (int i = 0; i < seen.count; i++) {
+        seen.device[i] = ml_cuda_device(i);
+        seen.primary[i] = 0;
+        ml_cuda_get_primary(i, &seen.primary[i]);
     }
+    return true;
+}
+
+static void take_primaries(struct ml_cuda_state *book)
+{
+    for (int i = 0; i < seen.count; i++) {
+        if (seen.device[i] >= 0 && seen.primary[i])
+            book->primary[seen.device[i]] = seen.primary[i];
+    }
+}
+
+static bool is_read(const struct ml_cuda_state *book, int device)
+{
+    return device >= 0 && (unsigned)device < book->devices;
 }
 
 /* From here on the cost of a call is the change of NVML's figure. */
 static void look_at_all(struct ml_cuda_state *book)
 {
-    int count = 0;
-
-    driver_runs(&count);
-    find_primaries(book);
-    for (int i = 0; i < count; i++) {
-        int device = ml_cuda_device(i);
-        if (device >= 0 && (unsigned)device < book->devices)
-            ml_cuda_look(book, (unsigned)device);
+    take_primaries(book);
+    for (int i = 0; i < seen.count; i++) {
+        if (is_read(book, seen.device[i]))
+            ml_cuda_look(book, (unsigned)seen.device[i]);
     }
 }
 
 void ml_cuda_attach_begin(void)
 {
-    int devices;
-
-    if (driver_runs(&devices))
+    if (find_devices())
         ml_cuda_book_with(look_at_all, false);
 }
 
@@ -214,15 +231,12 @@ static void adopt_device(struct ml_cuda_state *book, const struct users *users, 
 static void adopt_all(struct ml_cuda_state *book)
 {
     struct users users;
-    int count = 0;
 
-    driver_runs(&count);
-    find_primaries(book);
+    take_primaries(book);
     find_users(book, &users);
-    for (int i = 0; i < count; i++) {
-        int device = ml_cuda_device(i);
-        if (device >= 0 && (unsigned)device < book->devices &&
-            has_memory(book, &users, (unsigned)device))
+    for (int i = 0; i < seen.count; i++) {
+        int device = seen.device[i];
+        if (is_read(book, device) && has_memory(book, &users, (unsigned)device))
             adopt_device(book, &users, i, (unsigned)device);
     }
     atomic_store(&adopting, false);
@@ -231,9 +245,8 @@ static void adopt_all(struct ml_cuda_state *book)
 void ml_cuda_attach_adopt(void)
 {
     bool done = false;
-    int devices;
 
-    if (driver_runs(&devices)) {
+    if (find_devices()) {
         sleep_ms(GRACE_MS);
         for (int i = 0; !done && i <= QUIET_TRIES; i++) {
             done = ml_cuda_book_with(adopt_all, i < QUIET_TRIES);
