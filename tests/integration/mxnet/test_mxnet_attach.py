@@ -4,6 +4,8 @@
 #
 # SPDX-License-Identifier: Apache-2.0
 import os
+import random
+import time
 
 import harness
 from attaching import Asked, begin, end
@@ -113,6 +115,23 @@ def test_module():
     equal(found["fc_weight", "parameter"], 2 * size, "of the executor and the Module's copy", found)
     equal(found["fc_weight.momentum", "optimizer_state"], size, "state", found)
     equal(found["data", "input"], 4 * 4 * 100, "input", found)
+    p.end()
+
+
+def test_running():
+    """Attach to a training at any moment: between two steps it has only what lasts."""
+    p = Asked(python(), f"{HERE}/trains_on.py", first="stop")
+    for _ in range(4):
+        print(file=p.process.stdin, flush=True)
+        time.sleep(random.random() / 10)
+        attached = begin(p.process.pid)
+        time.sleep(0.2)
+        own = p.ask("stop")
+        end(attached)
+        found = harness.report("summary", "t.mled")
+        equal((found["live_bytes"], found["health"]["unknown_frees"]), (own, 0), "live bytes")
+        equal({category for _, category in labels()},
+              {"parameter", "gradient", "optimizer_state"}, "categories")
     p.end()
 
 
