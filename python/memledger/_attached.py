@@ -6,7 +6,7 @@ SPDX-License-Identifier: Apache-2.0
 import os
 import sys
 
-from . import _late, _native, _recording
+from . import _cuda_late, _late, _native, _recording
 
 
 def _find_again(package):
@@ -27,10 +27,21 @@ def begin(session, library, path, package):
         _native.load(library)
         _late.switch_on(library)
         if _native.join(session) == 0:
+            _cuda_late.hook_ctypes()
+            _cuda_late.tell_segments()
             _recording.follow(path, session)
+            _begin_mxnet()
     except Exception as error:
         from . import _importing
         _importing.say(f"memledger attach: names are off: {error!r}")
+
+
+def _begin_mxnet():
+    try:
+        from . import _mxnet_late
+    except ImportError:
+        return  # a build without MXNet
+    _mxnet_late.begin()
 
 
 def end():

@@ -142,14 +142,18 @@ def _host_blocks(torch):
             yield block
 
 
-def _cuda_blocks(torch):
+def cuda_segments(torch):
+    """PyTorch's own list, with the blocks of each."""
     if not torch.cuda.is_initialized():
-        return
+        return []
     try:
-        segments = torch.cuda.memory_snapshot()
+        return torch.cuda.memory_snapshot()
     except Exception:  # an allocator without this figure
-        return
-    for segment in segments:
+        return []
+
+
+def _cuda_blocks(torch):
+    for segment in cuda_segments(torch):
         address = segment["address"]
         for block in segment["blocks"]:
             if block["state"] == "active_allocated":

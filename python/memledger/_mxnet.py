@@ -28,6 +28,15 @@ def install():
     atexit.register(_mxnet_arrays.look, waited=True)
 
 
+def begin_recording(things):
+    """Names what already exists, for a recording that begins in a running process. `things`: all
+    objects of Python."""
+    _mxnet_parameters.begin_recording(things)
+    _mxnet_optimizers.begin_recording(things)
+    _mxnet_executors.begin_recording(things)
+    _mxnet_arrays.look()
+
+
 def _install_all(mxnet):
     _mxnet_arrays.install(mxnet.nd.NDArray)
     _install_blocks(mxnet.gluon.Block)

@@ -30,6 +30,19 @@ def install(mxnet):
         put(iterator, name, _watching(getattr(iterator, name), _arrays_of_data))
 
 
+def begin_recording(things):
+    """Names the arrays that already exist."""
+    import mxnet
+    module = mxnet.module.Module if hasattr(mxnet, "module") else ()
+    for thing in things:
+        if issubclass(type(thing), mxnet.executor.Executor):
+            _watch(thing, set())
+        elif issubclass(type(thing), mxnet.io.NDArrayIter):
+            _mxnet_arrays.watch(thing, _arrays_of_data)
+        elif issubclass(type(thing), module):
+            _mxnet_arrays.watch(thing, _arrays_of_module)
+
+
 def name_of(thing):
     """The name of a symbol, or of an executor's symbol."""
     symbol = getattr(thing, "_symbol", thing)

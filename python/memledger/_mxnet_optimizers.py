@@ -42,6 +42,18 @@ def install(mxnet):
     put(updater, "set_states", _forgetting(updater.set_states))
 
 
+def begin_recording(things):
+    """Names the state that already exists."""
+    import mxnet
+    trainers = (mxnet.gluon.Trainer, *([mxnet.module.Module] if hasattr(mxnet, "module") else []))
+    for thing in things:
+        if issubclass(type(thing), mxnet.optimizer.Updater):
+            _known.pop(thing, None)
+            after_update(thing)
+        elif issubclass(type(thing), trainers) and getattr(thing, "_optimizer", None) is not None:
+            _native.optimizer_made(None)
+
+
 def making(method):
     """Wraps functions that create an optimizer: from then on it makes steps, not calls of
     blocks."""

@@ -61,6 +61,21 @@ def _category_of(parameter):
     return _native.PARAMETER if learnt else _native.BUFFER
 
 
+def begin_recording(things):
+    """Names all blocks that are in no other, and all parameters."""
+    import mxnet
+    block, parameter = mxnet.gluon.Block, mxnet.gluon.Parameter
+    blocks = [thing for thing in things if issubclass(type(thing), block)]
+    inner = {id(_child(child)) for owner in blocks for child in owner._children.values()}
+    _first.begin_recording()
+    for thing in things:
+        if issubclass(type(thing), parameter):
+            _mxnet_arrays.watch(thing, _arrays_of)
+    for outermost in blocks:
+        if id(outermost) not in inner and outermost._collect_params_with_prefix():
+            name_tree(outermost)
+
+
 # ---- Saving -------------------------------------------------------------------------
 
 

@@ -73,6 +73,42 @@ static PyObject *live_seeding(PyObject *self, PyObject *args)
     return switch_to(args, live ? live->seeding : NULL);
 }
 
+static PyObject *mxnet_seed(PyObject *self, PyObject *handle)
+{
+    const struct ml_live_api *live = ml_native_live();
+    const void *array = PyLong_AsVoidPtr(handle);
+
+    (void)self;
+    if (PyErr_Occurred())
+        return NULL;
+    return PyLong_FromUnsignedLong(live && array ? live->mxnet_seed(array) : 0);
+}
+
+static PyObject *cuda_hook(PyObject *self, PyObject *args)
+{
+    const struct ml_live_api *live = ml_native_live();
+    unsigned long long address;
+
+    (void)self;
+    if (!PyArg_ParseTuple(args, "K", &address))
+        return NULL;
+    return PyLong_FromUnsignedLongLong(live ? live->cuda_hook(address) : address);
+}
+
+static PyObject *cuda_block(PyObject *self, PyObject *args)
+{
+    const struct ml_live_api *live = ml_native_live();
+    unsigned long long address, bytes;
+    int ordinal, is_virtual;
+
+    (void)self;
+    if (!PyArg_ParseTuple(args, "iKKp", &ordinal, &address, &bytes, &is_virtual))
+        return NULL;
+    if (live)
+        live->cuda_block(ordinal, address, bytes, is_virtual);
+    Py_RETURN_NONE;
+}
+
 static PyObject *live_seed(PyObject *self, PyObject *args)
 {
     const struct ml_live_api *live = ml_native_live();
@@ -345,6 +381,12 @@ static PyMethodDef methods[] = {
     {"live_on", live_on, METH_VARARGS, "(attached): keep a table of live blocks from now on."},
     {"live_is_on", live_is_on, METH_NOARGS, "Whether the table is kept."},
     {"live_seeding", live_seeding, METH_VARARGS, "(on): around the seeding of existing blocks."},
+    {"mxnet_seed", mxnet_seed, METH_O,
+     "mxnet_seed(handle): records the blocks of an existing array; how many were new."},
+    {"cuda_hook", cuda_hook, METH_VARARGS,
+     "(address): the hook of the CUDA driver's function there, else the address."},
+    {"cuda_block", cuda_block, METH_VARARGS,
+     "(ordinal, address, bytes, is_virtual): an existing allocation of the CUDA driver."},
     {"live_seed", live_seed, METH_VARARGS, "(device, address, bytes): add an existing block."},
     {"live_find", live_find, METH_VARARGS, "(address): (bytes, device, phase) or None."},
     {"live_bytes", live_bytes, METH_VARARGS, "(device, phase=-1): bytes alive."},

@@ -17,7 +17,7 @@
 /* ML_CUDA_DRIVERS_OWN, in SQL. */
 #define DRIVERS_OWN                                                                                \
     "'" ML_CUDA_CONTEXT "', '" ML_CUDA_MODULES "', '" ML_CUDA_LIMITS "', '" ML_CUDA_ROUNDING       \
-    "', '" ML_CUDA_OTHER "'"
+    "', '" ML_CUDA_OTHER "', '" ML_CUDA_BEFORE "', '" ML_CUDA_BEFORE_ALL "'"
 
 /* Live memory at the peak excludes blocks of ended processes, as all totals do. */
 const char ml_sqlite_facts_schema[] =

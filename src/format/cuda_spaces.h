@@ -23,9 +23,15 @@
 #define ML_CUDA_LIMITS "cuda limits"     /* cuCtxSetLimit: stack, printf, heap */
 #define ML_CUDA_ROUNDING "cuda rounding" /* allocations rounded up to pages */
 #define ML_CUDA_OTHER "cuda other"       /* streams, events, first copies and fills */
-/* All of the second group. */
+/* In a process that used the driver before the recording began: everything that was there then and
+ * that no other space has. The second is used if NVML does not say which process has how much: it
+ * has the memory of all processes. */
+#define ML_CUDA_BEFORE "cuda before"
+#define ML_CUDA_BEFORE_ALL "cuda before, all processes"
+/* All that no call of the program asked for by size. */
 #define ML_CUDA_DRIVERS_OWN                                                                        \
-    ML_CUDA_CONTEXT, ML_CUDA_MODULES, ML_CUDA_LIMITS, ML_CUDA_ROUNDING, ML_CUDA_OTHER
+    ML_CUDA_CONTEXT, ML_CUDA_MODULES, ML_CUDA_LIMITS, ML_CUDA_ROUNDING, ML_CUDA_OTHER,             \
+        ML_CUDA_BEFORE, ML_CUDA_BEFORE_ALL
 
 /* Blocks inside the pools above, at the level of blocks. */
 #define ML_CUDA_ASYNC "cuda async" /* cuMemAllocAsync and similar calls */

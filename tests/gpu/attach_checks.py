@@ -1,13 +1,16 @@
-# attach_checks.py: memledger attach to a training that already runs on the GPU.
+# attach_checks.py: memledger attach to programs that already run on the GPU.
 #
 # SPDX-License-Identifier: Apache-2.0
+import collections
 import json
+import os
 import random
 import statistics
 import subprocess
 import time
 
-from lab import PATIENCE_S, Missed, check, execute, need_module, script
+from lab import HERE, PATIENCE_S, Missed, Skip, check, execute, mib, must, need_module, \
+    need_program, script
 
 TIMES = 20
 MEASURED_S = 3
@@ -16,14 +19,18 @@ MOST_SLOWER = 0.01
 DEVICE = "cuda:0"
 EQUAL_S = 20  # for the trace to show what PyTorch shows
 SHOWN = 20  # blocks of each kind, where they differ
+ROUNDS_TIMES = 5
+ROUNDS_S = 2
+MOST_UNEXPLAINED = 1  # percent
+ALLOCATED = ("cuda memory", "cuda async", "cuda virtual")  # spaces of the driver's allocations
 
 
-class Training:
-    """attach_target.py in a process of its own."""
+class Program:
+    """A program that stops at a line, says how it stands, and goes on at the next."""
 
-    def __init__(self):
-        self.process = subprocess.Popen(script("attach_target.py"), stdin=subprocess.PIPE,
-                                        stdout=subprocess.PIPE, text=True)
+    def __init__(self, *command):
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                        text=True)
         self.stop()
         self.go_on()
 
@@ -31,14 +38,25 @@ class Training:
         print(file=self.process.stdin, flush=True)
 
     def stop(self):
-        """Between two steps. What it says."""
+        """Between two steps or rounds. What it says."""
         self._line()
         said = self.process.stdout.readline()
-        assert said, f"the training has ended: {self.process.poll()}"
+        assert said, f"the program has ended: {self.process.poll()}"
         return json.loads(said)
 
     def go_on(self):
         self._line()
+
+    def end(self):
+        self.process.stdin.close()
+        return self.process.wait(PATIENCE_S)
+
+
+class Training(Program):
+    """attach_target.py in a process of its own."""
+
+    def __init__(self):
+        super().__init__(*script("attach_target.py"))
 
     def steps_ms(self):
         """The median of each of some windows of time, which differ by some percent."""
@@ -50,10 +68,6 @@ class Training:
             medians.append(self.stop()["step_ms"])
             self.go_on()
         return sorted(medians)
-
-    def end(self):
-        self.process.stdin.close()
-        return self.process.wait(PATIENCE_S)
 
 
 def ask(lab, *words):
@@ -107,22 +121,32 @@ def wait_for_equal(lab, trace, said, moment):
                          + differences(recorded, theirs))
 
 
+def begin_attach(lab, program, trace):
+    """@return the command, once it records"""
+    attached = subprocess.Popen([lab.memledger, "attach", "-f", "-o", trace,
+                                 str(program.process.pid)], stderr=subprocess.PIPE, text=True)
+    said = attached.stderr.readline()
+    assert "recording process" in said, said
+    return attached
+
+
+def end_attach(attached):
+    attached.terminate()
+    rest = attached.stderr.read()
+    assert attached.wait(PATIENCE_S) == 0 and "not recorded" not in rest, rest
+
+
 def attach_once(lab, training, trace, number):
     """@return seconds until the recording had begun"""
     begin = time.monotonic()
-    attached = subprocess.Popen([lab.memledger, "attach", "-f", "-o", trace,
-                                 str(training.process.pid)], stderr=subprocess.PIPE, text=True)
-    said = attached.stderr.readline()
+    attached = begin_attach(lab, training, trace)
     took_s = time.monotonic() - begin
-    assert "recording process" in said, said
     wait_for_equal(lab, trace, training.stop(), f"attach {number}, at once")
     training.go_on()
     time.sleep(random.random() / 2)
     wait_for_equal(lab, trace, training.stop(), f"attach {number}, some steps later")
     training.go_on()
-    attached.terminate()
-    rest = attached.stderr.read()
-    assert attached.wait(PATIENCE_S) == 0 and "not recorded" not in rest, rest
+    end_attach(attached)
     return took_s
 
 
@@ -148,3 +172,88 @@ def attach_cuda(lab):
     slower = statistics.median(after_ms) / statistics.median(before_ms) - 1
     if slower > MOST_SLOWER:
         raise Missed(f"a step takes {slower:.2%} longer after detach")
+
+
+# ---- Calls of the driver ------------------------------------------------------------
+
+
+def round_programs(lab):
+    """(name, command) of each that this machine can run."""
+    for name in ("cupy", "jax", "torch"):
+        try:
+            need_module(name)
+            yield name, (*script("attach_rounds.py"), name)
+        except Skip as reason:
+            print(f"  {name} left out: {reason}")
+    try:
+        program = lab.path("attach_rounds")
+        must([need_program("nvcc"), "-cudart", "static", "-o", program,
+              os.path.join(HERE, "attach_rounds.cu")])
+        yield "raw", (program,)
+    except Skip as reason:
+        print(f"  raw left out: {reason}")
+
+
+def driver_allocations(lab, trace, first, last):
+    """By space: how many the trace has between two stops of the program."""
+    start_ns = lab.report("summary", trace)["start_wall_ns"]
+    wanted = first.get("counted_bytes")
+    found = collections.Counter()
+    for event in lab.report("events", trace, "--kind", "alloc", "--device", DEVICE)["events"]:
+        if (first["wall_ns"] < start_ns + event["time_ns"] < last["wall_ns"]
+                and event["space"] in ALLOCATED and wanted in (None, 0, event["bytes"])):
+            found[event["space"]] += 1
+    return found
+
+
+def attach_rounds_once(lab, program, trace, moment):
+    """@return allocations that were recorded, and the part of the memory that is unexplained"""
+    attached = begin_attach(lab, program, trace)
+    first = program.stop()
+    program.go_on()
+    time.sleep(ROUNDS_S)
+    last = program.stop()
+    end_attach(attached)
+    program.go_on()
+    found = driver_allocations(lab, trace, first, last)
+    made = last["allocations"] - first["allocations"]
+    assert sum(found.values()) == made, f"{moment}: recorded {dict(found)}, the program made {made}"
+    assert last["wrong"] == 0, f"{moment}: {last['wrong']} rounds of the program were wrong"
+    book = lab.ledger(trace, "end")
+    percent = book["unexplained_percent"]
+    assert book["balanced"] and abs(percent) <= MOST_UNEXPLAINED, (
+        f"{moment}: {percent:.3f} % are unexplained\n{json.dumps(book, indent=1)}")
+    return made, percent, {e["name"]: mib(e["bytes"]) for e in book["entries"] if e["bytes"]}
+
+
+def attach_rounds(lab, name, command):
+    program = Program(*command)
+    time.sleep(ROUNDS_S)
+    results = [attach_rounds_once(lab, program, lab.path(f"attach-{name}.mled"), f"{name}, {i}")
+               for i in range(1, ROUNDS_TIMES + 1)]
+    time.sleep(ROUNDS_S)
+    said = program.stop()
+    program.go_on()
+    code = program.end()
+    worst = max((abs(percent) for _, percent, _ in results))
+    print(f"  {name}: {ROUNDS_TIMES} attaches, {sum(made for made, _, _ in results)} allocations "
+          f"of the driver, all recorded; unexplained {worst:.3f} % at most; "
+          f"{said['rounds']} rounds, {said['wrong']} wrong, exit code {code}")
+    print(f"    the last book: {results[-1][2]}")
+    assert code == 0 and said["wrong"] == 0, f"{name}: exit code {code}, {said}"
+
+
+@check
+def attach_driver(lab):
+    """Attach to programs that allocate all the time: the driver's calls, and the books"""
+    programs = list(round_programs(lab))
+    if not programs:
+        raise Skip("there is no program to attach to")
+    failed = []
+    for name, command in programs:
+        try:
+            attach_rounds(lab, name, command)
+        except AssertionError as error:
+            print(f"  {name}: {error}")
+            failed.append(name)
+    assert not failed, f"failed: {', '.join(failed)}"

@@ -5,31 +5,17 @@
 #
 # SPDX-License-Identifier: Apache-2.0
 import json
-import queue
+import os
 import statistics
 import sys
-import threading
 import time
 
 import torch
 from torch import nn
 
-lines = queue.Queue()
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "integration"))
 
-
-def read():
-    for line in sys.stdin:
-        lines.put(line)
-    lines.put(None)
-
-
-def next_line():
-    """Waits in Python, so that the interpreter's main thread stays reachable."""
-    while True:
-        try:
-            return lines.get_nowait()
-        except queue.Empty:
-            time.sleep(0.005)
+from line_reader import Lines
 
 
 def blocks():
@@ -44,12 +30,12 @@ def blocks():
     return found
 
 
-def answer(steps_ms):
+def answer(steps_ms, lines):
     print(json.dumps({"allocated": torch.cuda.memory_allocated(), "blocks": blocks(),
                       "steps": len(steps_ms),
                       "step_ms": statistics.median(steps_ms) if steps_ms else 0}), flush=True)
     steps_ms.clear()
-    return next_line()
+    return lines.next()
 
 
 def main():
@@ -57,7 +43,7 @@ def main():
     model = model.cuda()
     optimizer = torch.optim.AdamW(model.parameters())
     steps_ms = []
-    threading.Thread(target=read, daemon=True).start()
+    lines = Lines()
     while True:
         begin = time.perf_counter()
         batch = torch.randn(512, 1024, device="cuda")
@@ -66,11 +52,8 @@ def main():
         optimizer.step()
         torch.cuda.synchronize()
         steps_ms.append(1000 * (time.perf_counter() - begin))
-        try:
-            line = lines.get_nowait()
-        except queue.Empty:
-            continue
-        if line is None or answer(steps_ms) is None:
+        line = lines.poll()
+        if line == "" or line and not answer(steps_ms, lines):
             return
 
 

@@ -7,6 +7,26 @@ import harness
 from harness import MEMLEDGER, Skip, contains, equal
 
 
+class Asked:
+    """A program that answers each line of its standard input with a number."""
+
+    def __init__(self, *command, first="nothing", **settings):
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                        text=True, **settings)
+        self.ask(first)
+
+    def ask(self, *requests):
+        """@return what it says to the last one"""
+        for request in requests:
+            print(request, file=self.process.stdin, flush=True)
+            said = harness.read_line(self.process)
+        return int(said)
+
+    def end(self):
+        self.process.stdin.close()
+        equal(self.process.wait(harness.PATIENCE_S), 0, "exit code of the program")
+
+
 def begin(pid, *options):
     """Records the process into t.mled from now on."""
     attached = subprocess.Popen([MEMLEDGER, "attach", "-o", "t.mled", "-f", *options, str(pid)],

@@ -401,6 +401,39 @@ static void the_end_of_several_is_the_last_ones(void **state)
     assert_instant(&f, ML_AT_END, 0, 40, 30);
 }
 
+/* A recording of a process that runs already enters its memory of before, and reads the figure;
+ * what that has beyond is of other processes. */
+static struct fixture attached(const char *space)
+{
+    struct fixture f = fixture_begin();
+
+    sample(&f, 0, 900);                                              /* at 0 */
+    fixture_alloc(&f, driver_space(&f, space), 0x1000, 500);         /* 10 */
+    sample(&f, ML_SAMPLE_INSIDE, 700);                               /* 20 */
+    fixture_alloc(&f, driver_space(&f, ML_CUDA_MEMORY), 0x9000, 50); /* 30 */
+    sample(&f, ML_SAMPLE_INSIDE, 750);                               /* 40 */
+    return f;
+}
+
+static void samples_before_older_memory_are_not_used(void **state)
+{
+    struct fixture f = attached(ML_CUDA_BEFORE);
+
+    (void)state;
+    assert_instant(&f, ML_AT_PEAK, 0, 40, 500 + 50 + 200);
+    f = attached(ML_CUDA_BEFORE);
+    assert_instant(&f, ML_AT_TIME, 25, 25, 500 + 200);
+}
+
+static void older_memory_of_all_processes_has_that_of_others(void **state)
+{
+    struct fixture f = attached(ML_CUDA_BEFORE_ALL);
+
+    (void)state;
+    sample(&f, ML_SAMPLE_BY_PROCESS, 750); /* others have 7 MiB */
+    assert_instant(&f, ML_AT_END, 0, 50, 500 + 50);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -424,6 +457,8 @@ int main(void)
         cmocka_unit_test(without_samples_the_peak_waits_for_its_blocks_too),
         cmocka_unit_test(without_driver_calls_the_book_is_opened_at_the_sample),
         cmocka_unit_test(the_end_of_several_is_the_last_ones),
+        cmocka_unit_test(samples_before_older_memory_are_not_used),
+        cmocka_unit_test(older_memory_of_all_processes_has_that_of_others),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

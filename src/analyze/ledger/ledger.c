@@ -68,7 +68,8 @@ static int add_managed(uint64_t managed, uint64_t others, struct ml_ledger_devic
 }
 
 /* The memory of other processes according to the driver, or else the memory in use before the
- * run. An old driver's figure includes its reserved memory, which only the second covers. */
+ * run. A process that was under way has an entry for the latter, which may include theirs. An old
+ * driver's figure includes its reserved memory, which only the second covers. */
 struct others {
     const char *name; /* NULL: unknown */
     uint64_t bytes;
@@ -79,14 +80,16 @@ static struct others find_others(const struct ml_trace *trace,
                                  const struct ml_ledger_sample *sample)
 {
     const char *reserve = ml_trace_setting(trace, "gpu_used_has_reserve");
-    bool by_driver = sample->has_others && !(reserve && scanned->has_before);
+    bool has_before = scanned->has_before && scanned->older == ML_OLDER_NONE;
+    bool by_driver = sample->has_others && !(reserve && has_before);
 
-    if (!(sample->bits & ML_SAMPLE_USED) || strcmp(scanned->name, ML_LEDGER_HOST) == 0)
+    if (!(sample->bits & ML_SAMPLE_USED) || strcmp(scanned->name, ML_LEDGER_HOST) == 0 ||
+        scanned->older == ML_OLDER_ALL)
         return (struct others){0};
     if (by_driver)
         return (struct others){"other processes", sample->others};
-    return scanned->has_before ? (struct others){"used before the run began", scanned->before}
-                               : (struct others){0};
+    return has_before ? (struct others){"used before the run began", scanned->before}
+                      : (struct others){0};
 }
 
 static int add_others(const struct others *others, struct ml_ledger_device *device,

@@ -65,6 +65,28 @@ static enum ml_ledger_use use_of(const struct ml_trace *trace, const struct ml_s
     return strcmp(name, ML_CUDA_CONTEXT) ? ML_LEDGER_ENTRIES : ML_LEDGER_CONTEXT;
 }
 
+static enum ml_ledger_older older_in(const struct ml_trace *trace, const struct ml_space *space)
+{
+    const char *name = ml_trace_string(trace, space->name, NULL);
+
+    if (!strcmp(name, ML_CUDA_BEFORE_ALL))
+        return ML_OLDER_ALL;
+    return strcmp(name, ML_CUDA_BEFORE) ? ML_OLDER_NONE : ML_OLDER_OWN;
+}
+
+/* A recording has found the memory that its process had before. No entry explains an earlier
+ * sample. */
+static void find_older(struct ml_ledger_scan_device *device, enum ml_ledger_older older)
+{
+    struct ml_ledger_sample latest = device->kept[ML_KEPT_LATEST].sample;
+
+    device->older = older;
+    device->older_is_new = true;
+    memset(device->kept, 0, sizeof(device->kept));
+    device->kept[ML_KEPT_LATEST].sample.has_others = latest.has_others;
+    device->kept[ML_KEPT_LATEST].sample.others = latest.others;
+}
+
 /* The first allocation in a space: its process now has entries on the device. */
 static int enter(struct ml_ledger_scan *scan, uint32_t space)
 {
@@ -82,6 +104,8 @@ static int enter(struct ml_ledger_scan *scan, uint32_t space)
     scan->device_of_space.items[space] = (uint32_t)device + 1;
     if (scan->devices.items[device].use < use)
         scan->devices.items[device].use = use;
+    if (older_in(scan->replay.trace, def) != ML_OLDER_NONE)
+        find_older(&scan->devices.items[device], older_in(scan->replay.trace, def));
     if (ml_map_get(&scan->entered, key, NULL))
         return 0;
     if (ml_vec_push(&scan->devices.items[device].users.running,
@@ -390,6 +414,24 @@ static void note_inside(const struct ml_ledger_scan *scan, struct ml_ledger_scan
         device->inside_ns[1] = sample->time_ns;
 }
 
+/* The recorder enters all memory of its process as older, and then takes a sample. The collector
+ * reports others only once it has known them for a while. */
+static void find_others(const struct ml_ledger_scan *scan, struct ml_ledger_scan_device *device,
+                        struct ml_ledger_sample *sample)
+{
+    int64_t on = replayed_device(scan, device);
+    uint64_t booked;
+
+    if (!device->older_is_new || !(sample->bits & ML_SAMPLE_INSIDE) || on < 0)
+        return;
+    device->older_is_new = false;
+    booked = scan->replay.devices.items[on].levels[device->base_level].live_bytes;
+    if (sample->has_others || booked > sample->used)
+        return;
+    sample->has_others = true;
+    sample->others = sample->used - booked;
+}
+
 static int on_sample(struct ml_ledger_scan *scan, const struct ml_event *event)
 {
     int64_t index = ml_ledger_scan_device(scan, (uint32_t)event->args[0]);
@@ -416,6 +458,7 @@ static int on_sample(struct ml_ledger_scan *scan, const struct ml_event *event)
         sample.has_others = true;
         sample.others = event->args[5];
     }
+    find_others(scan, device, &sample);
     settled = sample.bits & ML_SAMPLE_USED ? is_settled(scan, device, &sample) : false;
     if (settled > 0) {
         note_inside(scan, device, &sample);

@@ -31,12 +31,17 @@ enum ml_ledger_kept {
     ML_LEDGER_KEPT,
 };
 
+/* Memory that a process had before its recording began. */
+enum ml_ledger_older { ML_OLDER_NONE, ML_OLDER_OWN, ML_OLDER_ALL /* of all processes */ };
+
 struct ml_ledger_scan_device {
     const char *name;
     enum ml_ledger_use use; /* by recorded processes */
     uint32_t base_level;    /* the lowest recorded level here, 0: none */
     bool has_before;        /* there was a sample before all entries: */
     uint64_t before;        /* the memory in use at that sample */
+    enum ml_ledger_older older;
+    bool older_is_new; /* its own sample follows */
     struct ml_ledger_plateau kept[ML_LEDGER_KEPT];
     uint64_t booked_bytes;       /* the peak at the base level */
     struct ml_ledger_moment end; /* before all its processes ended */

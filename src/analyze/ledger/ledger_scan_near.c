@@ -220,6 +220,19 @@ static int scan_to_time(struct near *n, struct ml_error *err)
     return r < 0 ? r : count < 0 ? count : passed ? 0 : -ENOENT;
 }
 
+/* Whether only an earlier event shows the memory of other processes. */
+static bool others_are_unknown(const struct near *n)
+{
+    for (size_t i = 0; i < n->scan->devices.len; i++) {
+        const struct ml_ledger_scan_device *d = &n->scan->devices.items[i];
+
+        if (is_considered(n, d->name) && d->older == ML_OLDER_OWN &&
+            !d->kept[ML_KEPT_LATEST].sample.has_others)
+            return true;
+    }
+    return false;
+}
+
 /* What the ledger says about the whole run. */
 static int take_end(struct near *n)
 {
@@ -250,6 +263,8 @@ static int scan(struct near *n, struct ml_error *err)
         r = scan_begin(n, err);
     if (r == 0)
         r = restore(n);
+    if (r == 0 && others_are_unknown(n))
+        r = -ENOENT;
     if (r == 0)
         r = scan_to_time(n, err);
     return r < 0 ? r : take_end(n);

@@ -22,6 +22,8 @@ enum ml_ledger_group {
     ML_GROUP_LIMITS,
     ML_GROUP_ROUNDING,
     ML_GROUP_OTHER,
+    ML_GROUP_BEFORE,
+    ML_GROUP_BEFORE_ALL,
     ML_GROUP_HEAP, /* on the host */
     ML_GROUP_MAPPINGS,
     ML_GROUP_PINNED,

@@ -14,11 +14,13 @@
 
 #include "compiler.h"
 #include "cuda_async.h"
+#include "cuda_attach.h"
 #include "cuda_book.h"
 #include "cuda_driver.h"
 #include "cuda_pools.h"
 #include "cuda_turns.h"
 #include "cuda_virtual.h"
+#include "recorder.h"
 
 static_assert(sizeof(struct ml_cuda_block) <= sizeof(((struct ml_cuda_call *)0)->saved),
               "a block fits a call's saved words");
@@ -123,7 +125,9 @@ static bool closed(struct ml_cuda_state *book, const struct ml_cuda_call *call, 
     memcpy(ret, call->saved, sizeof(*ret));
     if (ret->sort == ML_SORT_NONE)
         return false;
-    if (!ok)
+    if (ret->sort == ML_SORT_OLDER && !ok)
+        ml_cuda_older_kept(book, ret);
+    else if (!ok)
         ml_cuda_open_block(book, ret);
     return ok;
 }
@@ -137,6 +141,8 @@ static void begin_free(struct ml_cuda_state *book, struct ml_cuda_call *call)
     for (size_t i = 0; i < ML_ARRAY_SIZE(may_be) && !found; i++)
         found = ml_cuda_blocks_find(book, may_be[i], call->args[0]);
     close_saved(book, call, found);
+    if (!found)
+        ml_cuda_older_freed(book, call);
 }
 
 /* Managed pages are not booked, whatever brought them to the device. */
@@ -157,6 +163,8 @@ static void end_free(struct ml_cuda_state *book, struct ml_cuda_call *call, bool
         ml_cuda_pools_look(book, stack);
     else if (old.sort == ML_SORT_MANAGED)
         pages_gone(book, &old);
+    else if (old.sort == ML_SORT_OLDER)
+        ml_cuda_older_settle(book, old.device);
     else
         round_up(book, old.device, old.context, stack);
 }
@@ -229,9 +237,19 @@ static void end_synchronize(struct ml_cuda_state *book, struct ml_cuda_call *cal
     ml_cuda_pools_look(book, stack);
 }
 
+/* The pool may be older than the recording. */
+static void begin_pool(struct ml_cuda_state *book, struct ml_cuda_call *call)
+{
+    int device = ml_recorder_is_late() ? ml_cuda_current_device() : -1;
+
+    if (device >= 0)
+        ml_cuda_pool_adopt(book, call->args[0], (unsigned)device);
+}
+
 /* Before the call, because the pool cannot be queried afterwards. */
 static void begin_pool_destroy(struct ml_cuda_state *book, struct ml_cuda_call *call)
 {
+    begin_pool(book, call);
     ml_cuda_pool_set_ended(book, call->args[0], true);
 }
 
@@ -316,8 +334,8 @@ static void end_release(struct ml_cuda_state *book, struct ml_cuda_call *call, b
 
     memcpy(&old, call->saved, sizeof(old));
     if (old.sort == ML_SORT_NONE)
-        return;
-    if (ok)
+        ml_cuda_older_settle_here(book);
+    else if (ok)
         round_up(book, old.device, 0, stack);
     else
         ml_cuda_handle_restored(book, &old);
@@ -345,6 +363,8 @@ static void end_unmap(struct ml_cuda_state *book, struct ml_cuda_call *call, boo
 
     if (device >= 0)
         round_up(book, (unsigned)device, 0, stack);
+    else
+        ml_cuda_older_settle_here(book);
 }
 
 /* ---- First calls --------------------------------------------------------- */
@@ -477,7 +497,7 @@ const struct ml_cuda_plan ml_cuda_plans[ML_CUDA_ACTIONS] = {
                               .underway = true,
                               .begin = begin_pool_destroy,
                               .end = end_pool_destroy},
-    [ML_CUDA_POOL_TRIM] = {.underway = true, .end = end_synchronize},
+    [ML_CUDA_POOL_TRIM] = {.underway = true, .begin = begin_pool, .end = end_synchronize},
     [ML_CUDA_STREAM] = {.reach = ML_THIS_DEVICE,
                         .account = ML_IN_OTHER,
                         .underway = true,

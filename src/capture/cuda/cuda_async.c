@@ -12,6 +12,7 @@
 #include "cuda_driver.h"
 #include "cuda_pools.h"
 #include "nanoseconds.h"
+#include "recorder.h"
 
 #define STACK_EVERY_NS 2000000u
 
@@ -48,6 +49,8 @@ void ml_cuda_async_begin(struct ml_cuda_state *book, struct ml_cuda_call *call)
             ml_cuda_get_pool(ordinal, &h.pool);
     }
     h.measured = h.device >= 0 && h.pool && !ml_cuda_pool_is_known(book, h.pool);
+    if (h.measured && ml_recorder_is_late())
+        ml_cuda_pool_adopt(book, h.pool, (unsigned)h.device);
     if (h.measured)
         ml_cuda_look(book, (unsigned)h.device);
     memcpy(call->saved, &h, sizeof(h));

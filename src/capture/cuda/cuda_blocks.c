@@ -62,3 +62,13 @@ void ml_cuda_blocks_remove(struct ml_cuda_state *book, struct ml_cuda_block *blo
     }
     book->blocks[hole].sort = ML_SORT_NONE;
 }
+
+void ml_cuda_blocks_clear(struct ml_cuda_state *book)
+{
+    for (uint32_t i = 0; book->blocks_used && i < ML_CUDA_BLOCK_SLOTS; i++) {
+        if (book->blocks[i].sort == ML_SORT_NONE)
+            continue; /* its page may never have been written to */
+        book->blocks[i].sort = ML_SORT_NONE;
+        book->blocks_used--;
+    }
+}

@@ -28,7 +28,7 @@ static struct ml_cuda_state *the_book;
 
 /* ---- Start and end ------------------------------------------------------ */
 
-static void say_last(struct ml_cuda_state *book)
+void ml_cuda_book_last(struct ml_cuda_state *book)
 {
     ml_cuda_pools_look(book, 0);
     for (unsigned i = 0; i < book->devices; i++) {
@@ -47,11 +47,11 @@ static void at_exit(void)
     struct ml_cuda_state *book = the_book;
     struct ml_quiet quiet;
 
-    if (ml_cuda_is_inside_call() || !ml_cuda_is_started(book))
+    if (ml_cuda_is_inside_call() || !ml_recorder_recording() || !ml_cuda_is_started(book))
         return;
     ml_quiet_begin(&quiet);
     if (ml_lock_within(&book->lock, 1)) {
-        say_last(book);
+        ml_cuda_book_last(book);
         ml_unlock(&book->lock);
     }
     ml_quiet_end(&quiet);
@@ -94,13 +94,12 @@ static void count_lost(void)
         atomic_fetch_add_explicit(lost, 1, memory_order_relaxed);
 }
 
-static struct ml_cuda_state *lock_book(void)
+/* @return NULL: there is no memory for it */
+static struct ml_cuda_state *open_book(void)
 {
     struct ml_cuda_state *book = __atomic_load_n(&the_book, __ATOMIC_ACQUIRE);
     struct ml_cuda_state *none = NULL;
 
-    if (!ml_recorder_start())
-        return NULL;
     if (!book) {
         book = ml_recorder_map_wiped(sizeof(*book));
         if (!book)
@@ -111,11 +110,62 @@ static struct ml_cuda_state *lock_book(void)
     }
     if (!ml_cuda_is_started(book))
         start(book);
+    return book;
+}
+
+static struct ml_cuda_state *lock_book(void)
+{
+    struct ml_cuda_state *book = ml_recorder_start() ? open_book() : NULL;
+
+    if (!book)
+        return NULL;
     if (!ml_lock_within(&book->lock, LOCK_PATIENCE_S)) {
         count_lost();
         return NULL;
     }
     return book;
+}
+
+/* ---- A recording that begins while the process runs ---------------------- */
+
+void ml_cuda_book_prepare(bool driver_runs)
+{
+    struct ml_cuda_state *book = driver_runs ? open_book() : the_book;
+    struct ml_quiet quiet;
+
+    if (!book)
+        return;
+    ml_quiet_begin(&quiet);
+    if (ml_lock_within(&book->lock, LOCK_PATIENCE_S)) {
+        ml_cuda_blocks_clear(book);
+        book->managed_blocks = book->items_used = book->free_item = 0;
+        book->pools_used = book->gone_count = 0;
+        memset(book->graph_reserved, 0, sizeof(book->graph_reserved));
+        memset(book->primary, 0, sizeof(book->primary));
+        memset(book->charges, 0, sizeof(book->charges));
+        ml_unlock(&book->lock);
+    }
+    ml_quiet_end(&quiet);
+}
+
+bool ml_cuda_book_with(void (*change)(struct ml_cuda_state *book), bool when_quiet)
+{
+    struct ml_cuda_state *book;
+    struct ml_quiet quiet;
+    bool done = false;
+
+    ml_quiet_begin(&quiet);
+    book = lock_book();
+    if (book) {
+        done = !when_quiet || !atomic_load_explicit(&book->underway, memory_order_relaxed);
+        if (done)
+            change(book);
+        ml_unlock(&book->lock);
+    }
+    ml_quiet_end(&quiet);
+    if (done)
+        register_at_exit();
+    return done;
 }
 
 /* ---- Blocks ------------------------------------------------------------- */
@@ -191,25 +241,36 @@ static uint64_t owner_of(const struct ml_cuda_call *call)
     }
 }
 
-/* When a context ends, memory beyond what it owned is not taken off any account. */
-static uint64_t most_taken(const struct ml_cuda_call *call)
+static bool ends_context(const struct ml_cuda_call *call)
 {
-    bool ends = call->action == ML_CUDA_CONTEXT_END || call->action == ML_CUDA_PRIMARY_END;
+    return call->action == ML_CUDA_CONTEXT_END || call->action == ML_CUDA_PRIMARY_END;
+}
 
-    return ends ? 0 : ML_CUDA_ANY_BYTES;
+/* When a context ends, memory beyond what it owned is older than the recording, or not taken off
+ * any account. */
+static void settle_on(struct ml_cuda_state *book, unsigned device, const struct ml_cuda_call *call,
+                      struct ml_cuda_cause cause)
+{
+    enum ml_cuda_space before = ml_cuda_before_account(book, device);
+
+    if (ends_context(call) && book->charges[device].accounts[before].bytes)
+        cause = (struct ml_cuda_cause){.account = before, .most_down = ML_CUDA_ANY_BYTES};
+    else if (ends_context(call))
+        cause.most_down = 0;
+    ml_cuda_settle(book, device, &cause);
 }
 
 static void settle_after(struct ml_cuda_state *book, const struct ml_cuda_call *call,
                          const struct ml_cuda_plan *plan, bool ok, uint32_t stack)
 {
     struct ml_cuda_cause cause = {plan->account, stack, ok ? owner_of(call) : 0, ML_CUDA_ANY_BYTES,
-                                  most_taken(call)};
+                                  ML_CUDA_ANY_BYTES};
     int device = plan->reach == ML_THIS_DEVICE ? ml_cuda_current_device() : -1;
 
     if (device >= 0)
-        ml_cuda_settle(book, (unsigned)device, &cause);
+        settle_on(book, (unsigned)device, call, cause);
     for (unsigned i = 0; plan->reach == ML_ALL_DEVICES && i < book->devices; i++)
-        ml_cuda_settle(book, i, &cause);
+        settle_on(book, i, call, cause);
 }
 
 /* Call when everything that a call changed has been entered. */
@@ -291,7 +352,7 @@ void ml_cuda_begin(struct ml_cuda_call *call)
     ml_quiet_begin(&quiet);
     book = lock_book();
     memset(call->saved, 0, sizeof(call->saved));
-    call->measured = book;
+    call->recording = book ? ml_recorder_recording() : 0;
     if (book) {
         begin_locked(book, call);
         ml_unlock(&book->lock);
@@ -300,7 +361,8 @@ void ml_cuda_begin(struct ml_cuda_call *call)
     errno = saved_errno;
 }
 
-void ml_cuda_abandon(void)
+/* For a call that the book will not hear of again. */
+static void give_back(bool is_lost)
 {
     struct ml_cuda_state *book = the_book;
     int saved_errno = errno;
@@ -311,12 +373,18 @@ void ml_cuda_abandon(void)
         return;
     ml_quiet_begin(&quiet);
     locked = ml_lock_within(&book->lock, LOCK_PATIENCE_S);
-    count_lost();
+    if (is_lost)
+        count_lost();
     give_back_taken(book, locked);
     if (locked)
         ml_unlock(&book->lock);
     ml_quiet_end(&quiet);
     errno = saved_errno;
+}
+
+void ml_cuda_abandon(void)
+{
+    give_back(true);
 }
 
 /* Only a call that makes an entry needs a stack. */
@@ -371,8 +439,12 @@ void ml_cuda_end(struct ml_cuda_call *call, int result)
     uint32_t stack;
     bool locked;
 
-    if (!call->measured)
+    if (!call->recording)
         return;
+    if (call->recording != ml_recorder_recording()) {
+        give_back(false); /* what it did is older than the next recording */
+        return;
+    }
     ml_quiet_begin(&quiet);
     stack = needs_stack(book, call, result) ? ml_stack_here() : 0;
     if (!result)

@@ -24,4 +24,15 @@ void ml_cuda_open_block(struct ml_cuda_state *book, const struct ml_cuda_block *
 void ml_cuda_close_block(struct ml_cuda_state *book, struct ml_cuda_block *block,
                          struct ml_cuda_block *ret);
 
+/* For a process that is under way. Call before its recording begins: empties the book of an earlier
+ * one, and opens NVML if the program has started the driver. */
+void ml_cuda_book_prepare(bool driver_runs);
+
+/* Calls `change` with the book locked. `when_quiet`: unless a call is under way.
+ * @return whether it did */
+bool ml_cuda_book_with(void (*change)(struct ml_cuda_state *book), bool when_quiet);
+
+/* Records the last samples of the devices on which this process has memory. */
+void ml_cuda_book_last(struct ml_cuda_state *book);
+
 #endif

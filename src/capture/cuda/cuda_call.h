@@ -66,9 +66,9 @@ enum ml_cuda_action {
 
 /* One call while it is under way, on the hook's stack. */
 struct ml_cuda_call {
-    uint16_t entry;  /* enum ml_cuda_entry */
-    uint16_t action; /* enum ml_cuda_action */
-    bool measured;   /* begin asks for a call of end */
+    uint16_t entry;     /* enum ml_cuda_entry */
+    uint16_t action;    /* enum ml_cuda_action */
+    uint32_t recording; /* in which begin asks for a call of end; 0: none */
     uintptr_t args[ML_CUDA_ARGS_MAX];
     uint64_t saved[6]; /* the action's own data, from begin to end */
 };

@@ -74,8 +74,9 @@ static uint64_t reduce(struct ml_cuda_state *book, unsigned device, enum ml_cuda
     return taken;
 }
 
-static void take(struct ml_cuda_state *book, unsigned device, const struct ml_cuda_cause *cause,
-                 uint64_t bytes)
+/* @return how many the account does not have */
+static uint64_t take(struct ml_cuda_state *book, unsigned device, const struct ml_cuda_cause *cause,
+                     uint64_t bytes)
 {
     uint32_t *link = &book->charges[device].accounts[cause->account].top;
 
@@ -87,6 +88,20 @@ static void take(struct ml_cuda_state *book, unsigned device, const struct ml_cu
         }
         bytes -= reduce(book, device, cause->account, link, bytes);
     }
+    return bytes;
+}
+
+enum ml_cuda_space ml_cuda_before_account(const struct ml_cuda_state *book, unsigned device)
+{
+    return book->charges[device].before_has_all ? ML_IN_BEFORE_ALL : ML_IN_BEFORE;
+}
+
+static void take_or_before(struct ml_cuda_state *book, unsigned device,
+                           const struct ml_cuda_cause *cause, uint64_t bytes)
+{
+    struct ml_cuda_cause before = {.account = ml_cuda_before_account(book, device)};
+
+    take(book, device, &before, take(book, device, cause, bytes));
 }
 
 void ml_cuda_charge(struct ml_cuda_state *book, unsigned device, const struct ml_cuda_cause *cause,
@@ -225,10 +240,30 @@ void ml_cuda_settle(struct ml_cuda_state *book, unsigned device, const struct ml
     if (!charges->looked || !read_device(book, device, fall, &r))
         return;
     if (alone) {
-        ml_cuda_charge(book, device, cause,
-                       within(change_since_look(book, device, &r), fall, cause));
+        int64_t change = within(change_since_look(book, device, &r), fall, cause);
+        if (change < 0)
+            take_or_before(book, device, cause, (uint64_t)-change);
+        else
+            ml_cuda_charge(book, device, cause, change);
         charges->residual = ml_cuda_difference(device, &r);
     }
+    record_sample(book, device, &r, 0);
+}
+
+void ml_cuda_enter_before(struct ml_cuda_state *book, unsigned device, uint64_t others)
+{
+    struct ml_cuda_charges *charges = &book->charges[device];
+    struct ml_cuda_cause before = {.account = ml_cuda_before_account(book, device)};
+    struct ml_cuda_reading r;
+    int64_t bytes;
+
+    if (!ml_cuda_nvml_read(device, &r))
+        return;
+    bytes = ml_cuda_difference(device, &r) - (int64_t)others;
+    if (bytes > 0)
+        ml_cuda_charge(book, device, &before, bytes);
+    charges->residual = ml_cuda_difference(device, &r);
+    charges->looked = true;
     record_sample(book, device, &r, 0);
 }
 

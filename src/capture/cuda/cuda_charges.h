@@ -43,12 +43,20 @@ bool ml_cuda_is_charged(const struct ml_cuda_state *book, unsigned device,
  * device is recorded as a sample. */
 void ml_cuda_look(struct ml_cuda_state *book, unsigned device);
 
-/* Call after a call: enters the change, and records NVML's reading as a sample. */
+/* Call after a call: enters the change, and records NVML's reading as a sample. A call that gives
+ * back more than its account has, gives back memory that is older than the recording. */
 void ml_cuda_settle(struct ml_cuda_state *book, unsigned device, const struct ml_cuda_cause *cause);
 
 /* Call after a call, before ml_cuda_settle: leaves out up to `most` bytes that the call added.
  * @return how many */
 uint64_t ml_cuda_let_pass(struct ml_cuda_state *book, unsigned device, uint64_t most);
+
+/* The account of memory that is older than the recording. */
+enum ml_cuda_space ml_cuda_before_account(const struct ml_cuda_state *book, unsigned device);
+
+/* Enters what NVML reports beyond `others` and beyond the books as older than the recording, and
+ * records the reading. */
+void ml_cuda_enter_before(struct ml_cuda_state *book, unsigned device, uint64_t others);
 
 /* Records only a reading; `bits` are added to its own. */
 void ml_cuda_sample(struct ml_cuda_state *book, unsigned device, uint32_t bits);

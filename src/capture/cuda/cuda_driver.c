@@ -14,6 +14,9 @@
 #define POOL_RESERVED_NOW 5
 #define GRAPHS_RESERVED_NOW 2
 #define CAPTURE_RELAXED 2
+#define POINTER_IS_MANAGED 8
+#define POINTER_ORDINAL 9
+#define POINTER_POOL 17
 
 static struct {
     int (*ctx_device)(int *);
@@ -26,6 +29,12 @@ static struct {
     int (*pool_attribute)(uint64_t, int, uint64_t *);
     int (*graph_attribute)(int, int, uint64_t *);
     int (*exchange_capture_mode)(int *);
+    int (*device_count)(int *);
+    int (*primary_retain)(uint64_t *, int);
+    int (*primary_release)(int);
+    int (*pointer_attribute)(void *, int, uint64_t);
+    int (*retain_handle)(uint64_t *, uint64_t);
+    int (*release_handle)(uint64_t);
 } driver;
 
 static const struct {
@@ -42,6 +51,12 @@ static const struct {
     {"cuMemPoolGetAttribute", (void **)&driver.pool_attribute},
     {"cuDeviceGetGraphMemAttribute", (void **)&driver.graph_attribute},
     {"cuThreadExchangeStreamCaptureMode", (void **)&driver.exchange_capture_mode},
+    {"cuDeviceGetCount", (void **)&driver.device_count},
+    {"cuDevicePrimaryCtxRetain", (void **)&driver.primary_retain},
+    {"cuDevicePrimaryCtxRelease_v2", (void **)&driver.primary_release},
+    {"cuPointerGetAttribute", (void **)&driver.pointer_attribute},
+    {"cuMemRetainAllocationHandle", (void **)&driver.retain_handle},
+    {"cuMemRelease", (void **)&driver.release_handle},
 };
 
 /* Concurrent threads find the same. */
@@ -84,6 +99,44 @@ bool ml_cuda_get_primary_active(int ordinal, bool *ret)
         return false;
     *ret = active;
     return true;
+}
+
+bool ml_cuda_get_device_count(int *ret)
+{
+    return driver.device_count && !driver.device_count(ret);
+}
+
+bool ml_cuda_get_primary(int ordinal, uint64_t *ret)
+{
+    bool active;
+
+    return driver.primary_retain && driver.primary_release &&
+           ml_cuda_get_primary_active(ordinal, &active) && active &&
+           !driver.primary_retain(ret, ordinal) && !driver.primary_release(ordinal);
+}
+
+static uint64_t attribute(uint64_t addr, int which)
+{
+    uint64_t value = 0;
+
+    return driver.pointer_attribute && !driver.pointer_attribute(&value, which, addr) ? value : 0;
+}
+
+bool ml_cuda_get_plain_bytes(uint64_t addr, uint64_t *ret_bytes)
+{
+    return !((uint32_t)attribute(addr, POINTER_IS_MANAGED) & 1) && !attribute(addr, POINTER_POOL) &&
+           ml_cuda_get_address_range(addr, ret_bytes);
+}
+
+bool ml_cuda_get_pointer_ordinal(uint64_t addr, int *ret)
+{
+    return driver.pointer_attribute && !driver.pointer_attribute(ret, POINTER_ORDINAL, addr);
+}
+
+bool ml_cuda_get_handle(uint64_t addr, uint64_t *ret)
+{
+    return driver.retain_handle && driver.release_handle && !driver.retain_handle(ret, addr) &&
+           !driver.release_handle(*ret);
 }
 
 bool ml_cuda_get_pool(int ordinal, uint64_t *ret)

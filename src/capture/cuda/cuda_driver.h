@@ -23,6 +23,19 @@ bool ml_cuda_get_uuid(int ordinal, uint8_t ret[16]);
 bool ml_cuda_get_address_range(uint64_t addr, uint64_t *ret_bytes);
 bool ml_cuda_get_primary_active(int ordinal, bool *ret);
 
+/* Fails as long as the program has not started the driver; never starts it. */
+bool ml_cuda_get_device_count(int *ret);
+
+/* The primary context of a device, if it is active. */
+bool ml_cuda_get_primary(int ordinal, uint64_t *ret);
+
+/* Of memory by cuMemAlloc or a similar call: not managed, and not from a pool. */
+bool ml_cuda_get_plain_bytes(uint64_t addr, uint64_t *ret_bytes);
+bool ml_cuda_get_pointer_ordinal(uint64_t addr, int *ret);
+
+/* The handle of virtual memory that is mapped there. */
+bool ml_cuda_get_handle(uint64_t addr, uint64_t *ret);
+
 /* The pool that cuMemAllocAsync uses, and the bytes it holds. */
 bool ml_cuda_get_pool(int ordinal, uint64_t *ret);
 bool ml_cuda_get_pool_reserved(uint64_t pool, uint64_t *ret);

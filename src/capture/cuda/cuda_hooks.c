@@ -190,10 +190,14 @@ static void *real_of(enum ml_cuda_entry entry)
     return real ? real : ml_cuda_fallback(entry, called_from);
 }
 
+static ML_ALWAYS_INLINE bool is_armed(void)
+{
+    return __atomic_load_n(&ml_cuda_armed, __ATOMIC_RELAXED);
+}
+
 static bool calls_book(void)
 {
-    return __atomic_load_n(&ml_cuda_armed, __ATOMIC_RELAXED) &&
-           (ML_LIKELY(!inside) || !ml_cuda_is_inside_call());
+    return is_armed() && (ML_LIKELY(!inside) || !ml_cuda_is_inside_call());
 }
 
 static bool is_seen(uintptr_t function)
@@ -252,7 +256,8 @@ static void end(struct ml_cuda_call *call, int result)
         const enum ml_cuda_entry entry = ML_CUDA_ENTRY_##symbol;                                   \
         int (*real)(PARAMS_##arguments) = (int (*)(PARAMS_##arguments))real_if_known(entry);       \
                                                                                                    \
-        if (ML_LIKELY(real && is_nothing_new(entry, ML_CUDA_##action_name, THREE_##arguments)))    \
+        if (ML_LIKELY(real && (!is_armed() ||                                                      \
+                               is_nothing_new(entry, ML_CUDA_##action_name, THREE_##arguments))))  \
             return real(NAMES_##arguments);                                                        \
         if (ML_UNLIKELY(!real))                                                                    \
             called_from = __builtin_return_address(0);                                             \

@@ -10,6 +10,7 @@
 #include <dlfcn.h>
 #include <stddef.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "compiler.h"
 #include "limited_call.h"
@@ -20,6 +21,7 @@
 /* If no process keeps the driver awake, it takes seconds to start for each device. */
 #define OPEN_LIMIT_MS 15000
 #define READ_LIMIT_MS 2000
+#define USERS_MAX 512 /* processes on a device */
 
 static struct ml_nvml_functions nvml;
 static struct {
@@ -107,6 +109,44 @@ static void read_memory(void)
     reading.ok = ml_nvml_read_memory(&nvml, devices[reading.device].handle, &reading.memory);
 }
 
+static struct {
+    unsigned device, pid;
+    struct ml_cuda_users users;
+    bool ok;
+} listing;
+
+static bool list(void *ret, unsigned *count)
+{
+    bool newer = nvml.at[ML_NVML_LIST_NEWER];
+
+    if (!newer && !nvml.at[ML_NVML_LIST_OLDER])
+        return false;
+    return ML_NVML_CALL(&nvml, newer ? ML_NVML_LIST_NEWER : ML_NVML_LIST_OLDER, ml_nvml_list_fn,
+                        devices[listing.device].handle, count, ret) == ML_NVML_SUCCESS;
+}
+
+static void read_users(void)
+{
+    static struct ml_nvml_process_v2 newer[USERS_MAX];
+    static struct ml_nvml_process older[USERS_MAX];
+    bool is_newer = nvml.at[ML_NVML_LIST_NEWER];
+    unsigned count = USERS_MAX;
+
+    listing.users = (struct ml_cuda_users){0};
+    listing.ok = list(is_newer ? (void *)newer : (void *)older, &count);
+    for (unsigned i = 0; listing.ok && i < count && i < USERS_MAX; i++) {
+        unsigned pid = is_newer ? newer[i].pid : older[i].pid;
+        uint64_t used = is_newer ? newer[i].used : older[i].used;
+
+        if (pid == listing.pid)
+            listing.users.has_own = true;
+        else if (used == ML_NVML_NOT_AVAILABLE)
+            listing.ok = false;
+        else
+            listing.users.others += used;
+    }
+}
+
 /* ---- On the program's thread ------------------------------------------------- */
 
 static void say_once(const char *text)
@@ -174,5 +214,17 @@ bool ml_cuda_nvml_read(unsigned device, struct ml_cuda_reading *ret)
     if (!call(read_memory, READ_LIMIT_MS) || !reading.ok)
         return false;
     *ret = (struct ml_cuda_reading){reading.memory.used, reading.memory.free, reading.memory.total};
+    return true;
+}
+
+bool ml_cuda_nvml_users(unsigned device, struct ml_cuda_users *ret)
+{
+    if (device >= ml_cuda_nvml_count() || !devices[device].handle)
+        return false;
+    listing.device = device;
+    listing.pid = (unsigned)getpid();
+    if (!call(read_users, READ_LIMIT_MS) || !listing.ok)
+        return false;
+    *ret = listing.users;
     return true;
 }

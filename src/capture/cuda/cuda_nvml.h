@@ -33,4 +33,13 @@ int ml_cuda_nvml_find(const uint8_t uuid[16]);
  * Precondition: the book's lock is held. */
 bool ml_cuda_nvml_read(unsigned device, struct ml_cuda_reading *ret);
 
+/* The processes that NVML lists on a device. */
+struct ml_cuda_users {
+    bool has_own; /* this process is one of them */
+    uint64_t others;
+};
+
+/* The same for them; false also if it does not say how much memory another process has. */
+bool ml_cuda_nvml_users(unsigned device, struct ml_cuda_users *ret);
+
 #endif

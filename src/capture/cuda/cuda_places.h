@@ -21,6 +21,8 @@ enum ml_cuda_space {
     ML_IN_LIMITS,
     ML_IN_ROUNDING,
     ML_IN_OTHER,
+    ML_IN_BEFORE,
+    ML_IN_BEFORE_ALL,
     ML_IN_ASYNC,
     ML_IN_PINNED, /* this and the rest: the same for all devices */
     ML_IN_REGISTERED,

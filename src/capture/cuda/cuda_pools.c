@@ -57,6 +57,17 @@ static void look(struct ml_cuda_state *book, struct ml_cuda_pool *p, uint32_t st
     book->charges[p->device].changed = true;
 }
 
+void ml_cuda_pool_adopt(struct ml_cuda_state *book, uint64_t pool, unsigned device)
+{
+    struct ml_cuda_cause before = {.account = ml_cuda_before_account(book, device)};
+    struct ml_cuda_pool *p = find(book, pool) ? NULL : find_or_add(book, pool, device);
+
+    if (!p)
+        return;
+    look(book, p, 0);
+    ml_cuda_charge(book, device, &before, -(int64_t)p->reserved);
+}
+
 bool ml_cuda_pool_is_known(struct ml_cuda_state *book, uint64_t pool)
 {
     return find(book, pool);

@@ -23,6 +23,10 @@ bool ml_cuda_pool_has_changed(struct ml_cuda_state *book, uint64_t pool);
 /* Enters the current size of the pool. */
 void ml_cuda_pool_look(struct ml_cuda_state *book, uint64_t pool, unsigned device, uint32_t stack);
 
+/* Makes a pool known that is older than the recording: moves its size from the account of such
+ * memory to that of pools. Does nothing if it is known. */
+void ml_cuda_pool_adopt(struct ml_cuda_state *book, uint64_t pool, unsigned device);
+
 /* The same for all known pools. */
 void ml_cuda_pools_look(struct ml_cuda_state *book, uint32_t stack);
 

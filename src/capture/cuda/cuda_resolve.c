@@ -194,9 +194,18 @@ static void learn(void *handle)
     }
 }
 
+static bool attached;
+
 static bool wanted(void)
 {
-    return ml_recorder_in_session() && ml_session->cuda != ML_CUDA_OFF;
+    return attached || (ml_recorder_in_session() && ml_session->cuda != ML_CUDA_OFF);
+}
+
+void ml_cuda_arm(bool on)
+{
+    attached = on;
+    if (__atomic_load_n(&known, __ATOMIC_ACQUIRE))
+        __atomic_store_n(&ml_cuda_armed, on, __ATOMIC_RELAXED);
 }
 
 bool ml_cuda_resolve(void)

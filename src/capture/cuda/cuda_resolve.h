@@ -22,6 +22,10 @@ extern void *ml_cuda_real[ML_CUDA_ENTRY_COUNT];
 /* Whether hooks call the book: there is a session that wants it. Set once the driver is known. */
 extern bool ml_cuda_armed;
 
+/* Sets that for a process that is under way, now or once the driver is known. The hooks stay in
+ * place: while they do not call the book, each passes its call on after a few loads. */
+void ml_cuda_arm(bool on);
+
 /* Looks for a loaded driver unless it is known already. May change what dlerror() returns. @return
  * whether it is known */
 bool ml_cuda_resolve(void);
@@ -48,8 +52,16 @@ struct ml_cuda_span {
 };
 struct ml_cuda_span ml_cuda_real_span(void);
 
-/* Points objects that were loaded meanwhile at the hooks, if the driver loaded the recorder
- * (got_patch.c); otherwise does nothing. Cheap when nothing was loaded. Keeps errno. */
+/* Points the program at the hooks, in a process that the recorder was loaded into late
+ * (got_patch.c), and objects that it loads from now on. Without a driver only look-ups are hooked.
+ * Takes the loader's lock. Keeps errno. */
+void ml_got_patch_begin(void);
+
+/* Leaves later objects alone. Those of before keep their hooks. */
+void ml_got_patch_end(void);
+
+/* Points objects that were loaded meanwhile at the hooks, after ml_got_patch_begin or if the driver
+ * loaded the recorder; otherwise does nothing. Cheap when nothing was loaded. Keeps errno. */
 void ml_got_patch_again(void);
 
 #endif

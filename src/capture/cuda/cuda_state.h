@@ -38,6 +38,7 @@ enum ml_cuda_sort {
     ML_SORT_IMPORTED,
     ML_SORT_HANDLE,
     ML_SORT_MAPPING,
+    ML_SORT_OLDER, /* never in the table: older than the recording, and being freed */
 };
 
 struct ml_cuda_block {
@@ -73,7 +74,8 @@ struct ml_cuda_charges {
     uint32_t calls;   /* under way on this device */
     bool has_turn;    /* while there are any calls; see cuda_turns.h */
     bool looked;
-    bool changed; /* and no sample shows it yet */
+    bool changed;        /* and no sample shows it yet */
+    bool before_has_all; /* memory from before the recording is that of all processes */
     struct ml_cuda_account accounts[ML_CUDA_SPACES];
 };
 
@@ -85,6 +87,8 @@ struct ml_cuda_pool {
 };
 
 enum ml_book_start { ML_BOOK_NOT_STARTED, ML_BOOK_STARTING, ML_BOOK_STARTED };
+
+#define ML_CUDA_GONE_MAX 1024
 
 struct ml_cuda_state {
     struct ml_lock lock;
@@ -103,6 +107,8 @@ struct ml_cuda_state {
     uint64_t graph_reserved[ML_CUDA_DEVICES_MAX];
     uint64_t primary[ML_CUDA_DEVICES_MAX]; /* contexts */
     struct ml_cuda_charges charges[ML_CUDA_DEVICES_MAX];
+    uint32_t gone_count;
+    uint64_t gone[ML_CUDA_GONE_MAX]; /* freed while older blocks are entered; see cuda_attach.h */
     struct ml_cuda_block blocks[ML_CUDA_BLOCK_SLOTS];
     struct ml_cuda_item items[ML_CUDA_ITEMS_MAX];
 };

@@ -1,6 +1,6 @@
 /* got_patch.c: puts the hooks in place in a program that found the driver's functions before the
- * recorder was loaded, which is so when the driver itself loads it: the driver loads the library
- * that CUDA_INJECTION64_PATH names while it starts.
+ * recorder was loaded. This is so when the driver itself loads it, which it does with the library
+ * that CUDA_INJECTION64_PATH names while it starts, and when `memledger attach` does.
  *
  * There are three ways from a loaded object to the driver, all of them through writable words:
  * - slots of its global offset table, resolved or still to be resolved;
@@ -9,7 +9,7 @@
  *
  * Words are replaced atomically, so that a running thread sees the old one or the new one. Later
  * look-ups ask cuGetProcAddress, which has a hook; objects that are loaded later are patched when
- * the next context or module is created.
+ * the next context or module is created, and after an attach also at the next call of dlsym.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -25,6 +25,7 @@
 #include "cuda_resolve.h"
 #include "dlsym_hook.h"
 #include "got_slots.h"
+#include "loaded.h"
 #include "lock.h"
 #include "own_memory.h"
 #include "page_protection.h"
@@ -39,7 +40,7 @@ struct range {
 
 static bool active;
 static struct ml_lock patch_lock;
-static struct ml_cuda_span driver;
+static struct ml_cuda_span driver; /* empty: not loaded yet */
 
 /* The state of the last walk. */
 static unsigned long long adds, subs;
@@ -174,7 +175,7 @@ static void patch_object(const struct dl_phdr_info *info)
     for (unsigned i = 0; i < info->dlpi_phnum; i++) {
         const ElfW(Phdr) *part = &info->dlpi_phdr[i];
         uintptr_t begin = o.base + part->p_vaddr;
-        if (part->p_type == PT_LOAD && part->p_flags & PF_W)
+        if (driver.end && part->p_type == PT_LOAD && part->p_flags & PF_W)
             patch_data(&o, (struct range){begin, begin + part->p_memsz});
     }
 }
@@ -198,22 +199,43 @@ static int visit(struct dl_phdr_info *info, size_t size, void *context)
     return 0;
 }
 
+static int is_as_before(struct dl_phdr_info *info, size_t size, void *context)
+{
+    (void)size;
+    *(bool *)context = info->dlpi_adds == adds && info->dlpi_subs == subs;
+    return 1;
+}
+
+/* Without our lock and outside of the walk, because a look-up takes another lock of the loader's.
+ * Threads that come here at the same time find the same. */
+static void learn_driver(void)
+{
+    char path[PATH_MAX];
+
+    if (!driver.end && ml_loaded_path("libcuda.so", path) && ml_cuda_resolve())
+        driver = ml_cuda_real_span();
+}
+
 void ml_got_patch_again(void)
 {
     int saved_errno = errno;
-    bool first = true;
+    bool first = true, same = false;
 
-    if (!__atomic_load_n(&active, __ATOMIC_ACQUIRE) || !ml_lock_or_give_up(&patch_lock))
+    if (!__atomic_load_n(&active, __ATOMIC_ACQUIRE))
         return;
-    dl_iterate_phdr(visit, &first);
-    ml_unlock(&patch_lock);
+    dl_iterate_phdr(is_as_before, &same);
+    if (!same)
+        learn_driver();
+    if (!same && ml_lock_or_give_up(&patch_lock)) {
+        dl_iterate_phdr(visit, &first);
+        ml_unlock(&patch_lock);
+    }
     errno = saved_errno;
 }
 
-/* Points everything loaded so far at the hooks. Precondition: the driver is known. */
+/* Points everything loaded so far at the hooks. */
 static void begin_patching(void)
 {
-    driver = ml_cuda_real_span();
     __atomic_store_n(&active, true, __ATOMIC_RELEASE);
     ml_got_patch_again();
 }
@@ -231,10 +253,31 @@ static bool is_preloaded(void)
     return found == (const void *)ml_dlsym_hook;
 }
 
+/* A program may have looked functions up since an earlier recording, and so have got the driver's:
+ * everything is checked again. */
+void ml_got_patch_begin(void)
+{
+    if (is_preloaded() || !ml_lock_or_give_up(&patch_lock))
+        return;
+    done_count = 0;
+    adds = subs = 0;
+    ml_unlock(&patch_lock);
+    begin_patching();
+    __atomic_store_n(&ml_dlsym_before, ml_got_patch_again, __ATOMIC_RELAXED);
+}
+
+void ml_got_patch_end(void)
+{
+    __atomic_store_n(&ml_dlsym_before, NULL, __ATOMIC_RELAXED);
+    __atomic_store_n(&active, false, __ATOMIC_RELEASE);
+}
+
 /* Called by the driver inside cuInit. @return 1: the driver continues */
 int InitializeInjection(void)
 {
-    if (!is_preloaded() && ml_cuda_resolve() && ml_cuda_armed)
+    if (!is_preloaded() && ml_cuda_resolve() && ml_cuda_armed) {
+        driver = ml_cuda_real_span();
         begin_patching();
+    }
     return 1;
 }

@@ -21,6 +21,7 @@
 #define HIDDEN __attribute__((visibility("hidden"), used))
 
 HIDDEN ml_dlsym_function *ml_dlsym_real;
+void (*ml_dlsym_before)(void);
 HIDDEN bool ml_dlsym_is_hooked(void *handle, const char *name);
 HIDDEN void *ml_dlsym_hooked(void *handle, const char *name, const void *caller);
 
@@ -108,8 +109,11 @@ provider_of(void *handle, const char *name, void **ret_hook)
 /* AddressSanitizer looks its own functions up before it is ready. */
 ML_NO_ADDRESS_SANITIZER bool ml_dlsym_is_hooked(void *handle, const char *name)
 {
+    void (*before)(void) = __atomic_load_n(&ml_dlsym_before, __ATOMIC_RELAXED);
     void *hook;
 
+    if (ML_UNLIKELY(before != NULL))
+        before();
     return provider_of(handle, name, &hook) != NULL;
 }
 

@@ -35,6 +35,10 @@ struct ml_dlsym_provider {
 /* Ends with NULL. */
 extern const struct ml_dlsym_provider *const ml_dlsym_providers[];
 
+/* Called before each look-up, if not NULL: no library that was just loaded can be used without one,
+ * except by its own initialisers. Read with __atomic_load_n. */
+extern void (*ml_dlsym_before)(void);
+
 /* A hand_out for functions whose callers find the hooks without dlsym. It only hides a hook that
  * wraps nothing because the program does not use that framework. */
 void *ml_dlsym_hide(const char *name, void *found, void *hook);

@@ -15,12 +15,17 @@ struct vector {
     const char *begin, *end, *room;
 };
 
-static _Atomic uint32_t handle_bytes, autograd_node_at; /* 0: unknown */
+static _Atomic uint32_t handle_bytes, autograd_node_at, storage_type_at; /* 0: unknown */
+
+/* Two flags precede the type of storage: whether the memory is not MXNet's, and whether it is still
+ * to be allocated. */
+#define FOREIGN_BEFORE_TYPE 4
 
 void ml_mxnet_arrays_begin(const struct ml_mxnet_layout *layout)
 {
     atomic_store_explicit(&handle_bytes, layout->handle_bytes, memory_order_relaxed);
     atomic_store_explicit(&autograd_node_at, layout->autograd_node_at, memory_order_relaxed);
+    atomic_store_explicit(&storage_type_at, layout->storage_type_at, memory_order_relaxed);
 }
 
 static struct ml_mxnet_block block_of(const char *at)
@@ -29,6 +34,7 @@ static struct ml_mxnet_block block_of(const char *at)
 
     return (struct ml_mxnet_block){
         .ptr = __atomic_load_n(&h->ptr, __ATOMIC_RELAXED),
+        .bytes = h->bytes,
         .device_type = h->device_type,
         .device_id = h->device_id,
     };
@@ -51,6 +57,16 @@ unsigned ml_mxnet_array_blocks(const void *array, struct ml_mxnet_block ret[ML_M
          at += bytes)
         ret[parts++] = block_of(at);
     return parts;
+}
+
+bool ml_mxnet_array_is_foreign(const void *array)
+{
+    uint32_t at = atomic_load_explicit(&storage_type_at, memory_order_relaxed);
+    const char *chunk = NULL;
+
+    if (at && array)
+        memcpy(&chunk, array, sizeof(chunk));
+    return chunk && chunk[at - FOREIGN_BEFORE_TYPE];
 }
 
 const void *ml_mxnet_autograd_node(const void *array)

@@ -9,6 +9,7 @@
 #ifndef ML_MXNET_ARRAYS_H
 #define ML_MXNET_ARRAYS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "mxnet_layout.h"
@@ -19,6 +20,7 @@
 
 struct ml_mxnet_block {
     const void *ptr; /* NULL: not allocated */
+    uint64_t bytes;
     int32_t device_type, device_id;
 };
 
@@ -38,6 +40,10 @@ void ml_mxnet_arrays_begin(const struct ml_mxnet_layout *layout);
 /* @array  the NDArrayHandle of an existing array
  * @return the number of its parts; 0: none, or MXNet is unknown */
 unsigned ml_mxnet_array_blocks(const void *array, struct ml_mxnet_block ret[ML_MXNET_PARTS_MAX]);
+
+/* Whether its memory belongs to the program or to another library, such as NumPy.
+ * @array  likewise */
+bool ml_mxnet_array_is_foreign(const void *array);
 
 /* Its node in the graph of autograd, which changes when a gradient is attached.
  * @array  likewise

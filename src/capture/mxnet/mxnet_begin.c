@@ -124,6 +124,13 @@ bool ml_mxnet_identify(void)
     return atomic_load_explicit(&is_known, memory_order_relaxed);
 }
 
+bool ml_mxnet_begin_now(void)
+{
+    if (!atomic_load_explicit(&settled, memory_order_acquire) && !looking)
+        begin();
+    return atomic_load_explicit(&is_known, memory_order_relaxed);
+}
+
 /* ---- The hooks ------------------------------------------------------------------ */
 
 static ML_ALWAYS_INLINE void *get(enum entry entry, const void *caller)

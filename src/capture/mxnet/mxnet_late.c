@@ -22,6 +22,11 @@ void ml_mxnet_late_birth(enum ml_mxnet_level level, const void *memory)
         ml_recorder_cannot_follow();
 }
 
+bool ml_mxnet_late_has(enum ml_mxnet_level level, const void *memory)
+{
+    return ml_pointer_get(&recordings_of[level], memory) == ml_recorder_recording();
+}
+
 uint32_t ml_mxnet_late_end(enum ml_mxnet_level level, const void *memory)
 {
     if (!ml_recorder_is_late())

@@ -22,6 +22,9 @@ enum ml_mxnet_level { ML_MXNET_BLOCK, ML_MXNET_SEGMENT, ML_MXNET_LEVELS };
 /* Precondition: the allocation was this thread's last record. */
 void ml_mxnet_late_birth(enum ml_mxnet_level level, const void *memory);
 
+/* Whether the current recording has the allocation. Precondition: it began late. */
+bool ml_mxnet_late_has(enum ml_mxnet_level level, const void *memory);
+
 /* @return the recording that the free belongs to (ml_record_in); 0: none */
 uint32_t ml_mxnet_late_end(enum ml_mxnet_level level, const void *memory);
 

@@ -87,4 +87,7 @@ int ml_mxnet_version(void *library);
  * mxnet_begin.c. Keeps errno. @return false: the build is unknown, or nothing is recorded */
 bool ml_mxnet_identify(void);
 
+/* The same, even if nothing is recorded yet. Precondition: the library is loaded. */
+bool ml_mxnet_begin_now(void);
+
 #endif

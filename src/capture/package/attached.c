@@ -14,8 +14,12 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "cuda_attach.h"
 #include "live_api.h"
 #include "loaded_symbols.h"
+#if ML_WITH_MXNET
+#include "mxnet_older.h"
+#endif
 #include "recorder.h"
 
 #define EXPORT __attribute__((visibility("default")))
@@ -37,7 +41,6 @@ struct heap_late {
 };
 
 extern const struct ml_live_api memledger_live_v1;
-int InitializeInjection(void);
 
 static const struct heap_late *heap_late(void)
 {
@@ -207,6 +210,7 @@ static int end(bool joined)
 
     if (joined && heap_late())
         heap_late()->end();
+    ml_cuda_attach_end();
     state = has_python ? python.ensure() : 0;
     if (joined && has_python)
         python.run("if 'memledger._attached' in __import__('sys').modules:\n"
@@ -240,6 +244,10 @@ static int32_t attach(const char *text)
         return -EBUSY;
     if (!parse(text, &last))
         return -ENAMETOOLONG;
+    ml_cuda_attach_prepare();
+#if ML_WITH_MXNET
+    ml_mxnet_prepare();
+#endif
     has_python = find_python(&python);
     named = has_python && begin_in_python(&python, &last);
     if (!named)
@@ -252,11 +260,9 @@ static int32_t attach(const char *text)
         end(false);
         return result;
     }
-    memledger_live_v1.patch_mxnet();
     if (heap_late() && ml_session->heap != ML_HEAP_OFF)
         heap_late()->begin();
-    if (ml_session->cuda != ML_CUDA_OFF)
-        InitializeInjection();
+    ml_cuda_attach_adopt();
     return has_python && !named;
 }
 

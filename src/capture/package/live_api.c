@@ -6,6 +6,8 @@
 
 #include <errno.h>
 
+#include "cuda_attach.h"
+#include "cuda_resolve.h"
 #include "live_blocks.h"
 #include "live_log.h"
 #include "recorder.h"
@@ -13,6 +15,7 @@
 #include "torch_spaces.h"
 #if ML_WITH_MXNET
 #include "mxnet_late.h"
+#include "mxnet_older.h"
 #endif
 
 static bool is_device(int device)
@@ -146,6 +149,26 @@ static int patch_mxnet(void)
 #endif
 }
 
+static unsigned mxnet_seed(const void *array)
+{
+#if ML_WITH_MXNET
+    return ml_mxnet_seed(array);
+#else
+    (void)array;
+    return 0;
+#endif
+}
+
+static uint64_t cuda_hook(uint64_t address)
+{
+    return (uintptr_t)ml_cuda_hand_out((void *)(uintptr_t)address);
+}
+
+static void cuda_block(int ordinal, uint64_t address, uint64_t size, int is_virtual)
+{
+    ml_cuda_attach_block(ordinal, address, size, is_virtual);
+}
+
 static int recording(void)
 {
     if (!ml_recorder_start())
@@ -157,9 +180,12 @@ static int join(const char *session_dir)
 {
     int r = ml_live_on ? ml_recorder_join(session_dir) : -ENOMEM;
 
-    if (!r)
-        tell_trace();
-    return r;
+    if (r)
+        return r;
+    if (ml_session->cuda != ML_CUDA_OFF)
+        ml_cuda_attach_begin();
+    tell_trace();
+    return 0;
 }
 
 static int leave(void)
@@ -194,6 +220,9 @@ __attribute__((visibility("default"))) const struct ml_live_api memledger_live_v
     .log_take = ml_live_log_take,
     .patch_torch = patch_torch,
     .patch_mxnet = patch_mxnet,
+    .mxnet_seed = mxnet_seed,
+    .cuda_hook = cuda_hook,
+    .cuda_block = cuda_block,
     .recording = recording,
     .join = join,
     .leave = leave,

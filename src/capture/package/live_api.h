@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 #define ML_LIVE_API_NAME "memledger_live_v1"
-#define ML_LIVE_API_VERSION 2
+#define ML_LIVE_API_VERSION 3
 #define ML_LIVE_ALL_PHASES (-1)
 
 enum ml_live_recording {
@@ -56,10 +56,16 @@ struct ml_live_api {
     /* Late start. */
     int (*patch_torch)(void); /* 1: PyTorch is loaded, and its hooks are in place */
     int (*patch_mxnet)(void); /* the same for MXNet, in a process that is recorded late */
-    int (*recording)(void);   /* enum ml_live_recording */
-    int (*join)(const char *session_dir); /* precondition: the table is on */
-    int (*leave)(void);        /* asks the collector to finish */
-    void (*after_leave)(void); /* after the collector has finished */
+    /* The driver's function at that address, or its hook if driver calls are recorded. */
+    uint64_t (*cuda_hook)(uint64_t address);
+    /* In a recording that `memledger attach` is beginning: an allocation of the driver that exists
+     * already. */
+    void (*cuda_block)(int ordinal, uint64_t address, uint64_t bytes, int is_virtual);
+    unsigned (*mxnet_seed)(const void *array); /* see ml_mxnet_seed */
+    int (*recording)(void);                    /* enum ml_live_recording */
+    int (*join)(const char *session_dir);      /* precondition: the table is on */
+    int (*leave)(void);                        /* asks the collector to finish */
+    void (*after_leave)(void);                 /* after the collector has finished */
 };
 
 #endif

@@ -81,8 +81,8 @@ static void be_collect(pid_t pid, const struct ml_attach_opts *opts,
                        const struct ml_attach_recording *r, int starter)
 {
     char own[64], target[32], output[PATH_MAX + 16], pipe_end[32], place[64], inside[PATH_MAX + 32];
-    const char *argv[10] = {"memledger", "collect", target, output, pipe_end};
-    int n = 5;
+    const char *argv[11] = {"memledger", "collect", "--cuda", target, output, pipe_end};
+    int n = 6;
 
     snprintf(own, sizeof(own), "/proc/%d/exe", (int)getppid());
     snprintf(target, sizeof(target), "--pid=%d", (int)pid);

@@ -34,6 +34,7 @@ struct collect_opts {
     int64_t sample_hz;
     int stacks; /* enum ml_stacks_mode */
     bool heap;
+    bool cuda;
 };
 
 static const struct ml_option options[] = {
@@ -87,6 +88,11 @@ static const struct ml_option options[] = {
      .type = ML_OPT_FLAG,
      .offset = offsetof(struct collect_opts, heap),
      .help = "record malloc"},
+    {.name = "cuda",
+     .no_env = true,
+     .type = ML_OPT_FLAG,
+     .offset = offsetof(struct collect_opts, cuda),
+     .help = "record calls of the CUDA driver"},
     {.name = "stacks",
      .type = ML_OPT_CHOICE,
      .offset = offsetof(struct collect_opts, stacks),
@@ -105,7 +111,7 @@ static int new_collector(const struct collect_opts *opts, const struct ml_ticks 
         {"command", command},
         {"host", host},
         {"heap", ml_heap_choices[opts->heap ? ML_HEAP_MALLOC : ML_HEAP_OFF]},
-        {"cuda", "off"},
+        {"cuda", opts->cuda ? "attached" : "off"},
         {"sample_only", "no"},
         {"stacks", ml_stacks_choices[opts->stacks]},
         {ML_SETTING_JOINED, "yes"},
@@ -136,7 +142,7 @@ static int start(const struct collect_opts *opts, struct ml_session_dir *session
                                            .parent = opts->place,
                                            .parent_inside = opts->place_inside,
                                            .heap = opts->heap ? ML_HEAP_MALLOC : ML_HEAP_OFF,
-                                           .cuda = ML_CUDA_OFF,
+                                           .cuda = opts->cuda ? ML_CUDA_INJECTION : ML_CUDA_OFF,
                                            .stacks = (uint32_t)opts->stacks,
                                            .ring_bytes = ML_RING_BYTES_DEFAULT};
     static char command[4096]; /* the collector keeps the pointer */

@@ -4,30 +4,18 @@
 # For test_torch_attach.py.
 #
 # SPDX-License-Identifier: Apache-2.0
-import collections
 import os
 import sys
-import threading
 import time
 
 import torch
 
-lines = collections.deque()
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+
+from line_reader import Lines
+
 held = {}
 counts = False
-
-
-def read():
-    for line in sys.stdin:
-        lines.append(line.split())
-    lines.append(None)
-
-
-def next_line():
-    """Waits in Python, so that the interpreter's main thread stays reachable."""
-    while not lines:
-        time.sleep(0.005)
-    return lines.popleft()
 
 
 class Waits:
@@ -46,8 +34,8 @@ def counted():
 
 if sys.argv[1:]:
     sys.meta_path.insert(0, Waits())
-threading.Thread(target=read, daemon=True).start()
-while words := next_line():
+lines = Lines()
+while words := lines.next().split():
     if words[0] == "hold":
         held[words[1]] = torch.zeros(int(words[2]))
     elif words[0] == "train":

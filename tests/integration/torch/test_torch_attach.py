@@ -4,33 +4,25 @@
 #
 # SPDX-License-Identifier: Apache-2.0
 import os
-import subprocess
 
 import harness
-from attaching import begin, end
-from harness import check, contains, equal
+from attaching import Asked, begin, end
+from harness import check, contains, equal, with_standin
 from torch_support import PYTHON, need_torch
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+MIB = 1 << 20
+BEFORE = "allocated before the recording began"
+CONTEXT = 3407872 + 548995072  # of cuInit and of a primary context, in the stand-in
 
 
-class Program:
+class Program(Asked):
     """holds_tensors.py, without memledger."""
 
-    def __init__(self, *args):
+    def __init__(self, *args, script="holds_tensors.py", env=os.environ, **settings):
         need_torch()
-        self.process = subprocess.Popen(
-            [PYTHON, f"{HERE}/holds_tensors.py", *args], stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE, text=True,
-            env=os.environ | {"PYTHONPATH": os.environ["TEST_PACKAGE"]})
-        self.ask("nothing")
-
-    def ask(self, *requests):
-        """@return what it says to the last one"""
-        for request in requests:
-            print(request, file=self.process.stdin, flush=True)
-            said = harness.read_line(self.process)
-        return int(said)
+        super().__init__(PYTHON, f"{HERE}/{script}", *args,
+                         env=env | {"PYTHONPATH": os.environ["TEST_PACKAGE"]}, **settings)
 
     def record(self, *requests):
         """@return the bytes of the host's blocks in the recording: at its end, and allocated"""
@@ -39,10 +31,6 @@ class Program:
         end(attached)
         summary = harness.report("summary", "t.mled")
         return summary["live_bytes"], summary["allocated_bytes"]
-
-    def end(self):
-        self.process.stdin.close()
-        equal(self.process.wait(harness.PATIENCE_S), 0, "exit code of the program")
 
 
 def test_again():
@@ -95,6 +83,30 @@ def test_given_up():
         pass
     equal(p.ask("hold b 10"), 0, "answer of the program")
     equal(p.record("hold c 1"), (4044, 4044), "the next recording")
+    p.end()
+
+
+def book():
+    """The balanced book of the GPU at the end: MiB of the entries by name, and of free memory."""
+    [found] = harness.report("ledger", "t.mled", "--at", "end", "--device", "cuda:0")["devices"]
+    equal((found["unexplained_bytes"], found["balanced"]), (0, True), "unexplained", found)
+    slack = [(b["name"], b["bytes"]) for e in found["entries"] for b in e["entries"]
+             if b["name"] == "slack"]
+    named = [(e["name"], e["bytes"]) for e in found["entries"] if e["bytes"]]
+    return {name: size / MIB for name, size in named + slack}
+
+
+def test_segments():
+    """The segments of PyTorch's allocator are entries, as in a recording from the start: blocks and
+    what is free around them."""
+    p = Program(script="holds_segments.py", env=with_standin(), first="plain a 20 12")
+    p.ask("plain b 40 40", "plain empty 10 0", "expandable e 3 20 50")
+    p.record("plain c 30 0")
+    equal(book(), {BEFORE: CONTEXT / MIB, "blocks": 20 + 40 + 60, "slack": 8 + 10,
+                   "driver allocations": 10 + 30}, "book")
+    p.record("drop a", "drop empty", "drop c", "drop e", "expandable f 2 2 0")
+    equal(book(), {BEFORE: CONTEXT / MIB, "blocks": 40, "driver allocations": 4}, "later")
+    equal(harness.report("summary", "t.mled")["health"]["unknown_frees"], 0, "unknown frees")
     p.end()
 
 
