@@ -133,6 +133,14 @@ def test_table():
     contains(text, "calls_the_family < main", "the table")
 
 
+def test_a_tree_of_modules_points_to_the_tree_of_calls():
+    run("ls", "/", options=OPTIONS)
+    contains(plain(harness.MEMLEDGER, "tree", "t.mled").stdout,
+             "No block belongs to a module: memledger tree --by callers", "the hint")
+    run("ls", "/", options=["-q", "-f", "--heap"])
+    contains(plain(harness.MEMLEDGER, "tree", "t.mled").stdout, "run --heap --stacks native", "the hint")
+
+
 # ---- Real programs ----------------------------------------------------------------------
 
 SOURCE = """

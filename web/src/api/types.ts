@@ -271,7 +271,7 @@ export interface Leak {
   live_bytes: Bytes;
   grown_blocks: number;
   never_freed_bytes?: Bytes; // of the growth, in slices
-  example?: { stack?: Frame[] };
+  example?: { stack?: Frame[]; asker?: number };
   [key: string]: unknown;
 }
 
@@ -309,6 +309,7 @@ export interface LeftBlocks {
 
 export interface LeftGroup extends LeftBlocks {
   stack: Frame[] | null;
+  asker?: number; // those before are frames of an allocator
 }
 
 /* `leaks --never-freed` */

@@ -13,7 +13,7 @@ import { formatChange } from '../format/bytes';
 import { keyColumn } from '../instant/table-panel';
 import type { Store } from '../state/store';
 import { framed } from './frame';
-import { frameText } from '../dom/stack-text';
+import { askingFrames, frameText } from '../dom/stack-text';
 import { afterCaption, blocksText, fateSentence, methodSentences, nothingGrows, rangeSentence, unitOf } from './leak-words';
 import { neverFreed } from './never-freed';
 
@@ -36,7 +36,7 @@ function columnsOf(data: Growth, by: readonly string[]): Column<Leak>[] {
 
 function stacks(data: Leaks): HTMLElement[] {
   return data.leaks.flatMap((leak) => {
-    const frames = leak.example?.stack ?? [];
+    const frames = askingFrames(leak.example);
     if (frames.length === 0) return [];
     const title = h('summary', {}, `Stack of ${formatChange(leak.bytes_per_step)} a ${unitOf(data)}`);
     return [h('details', { open: true }, title, h('ol', { class: 'stack' }, ...frames.map((f) => h('li', {}, frameText(f)))))];

@@ -9,7 +9,7 @@ import type { LeftBlocks, LeftGroup, Leaks, NeverFreed } from '../api/types';
 import { bytesColumn, countColumn, textColumn, type Column } from '../dom/columns';
 import { h } from '../dom/element';
 import { remarks } from '../dom/notice';
-import { frameText } from '../dom/stack-text';
+import { askingFrames, frameText } from '../dom/stack-text';
 import { DataTable } from '../dom/table';
 import { formatBytes } from '../format/bytes';
 import type { State } from '../state/state';
@@ -48,7 +48,7 @@ function reachColumns(data: NeverFreed): Column<LeftGroup>[] {
 }
 
 function placeOf(group: LeftGroup): string | null {
-  const [innermost] = group.stack ?? [];
+  const [innermost] = askingFrames(group);
   return innermost ? frameText(innermost) : null;
 }
 
@@ -61,9 +61,8 @@ function tableOf(data: NeverFreed, search: string): DataTable<LeftGroup> {
 }
 
 function stackOf(group: LeftGroup): HTMLElement[] {
-  if (!group.stack?.length) return [];
-  const frames = group.stack.map((frame) => h('li', {}, frameText(frame)));
-  return [h('details', {}, h('summary', {}, `Stack of ${amount(group)}`), h('ol', { class: 'stack' }, ...frames))];
+  const frames = askingFrames(group).map((frame) => h('li', {}, frameText(frame)));
+  return frames.length === 0 ? [] : [h('details', {}, h('summary', {}, `Stack of ${amount(group)}`), h('ol', { class: 'stack' }, ...frames))];
 }
 
 /* null: the run has steps, or everything was freed. The command has no --process. */

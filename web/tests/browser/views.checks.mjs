@@ -98,7 +98,7 @@ export const viewChecks = {
       assert.deepEqual(await titles('What grows', 5), leaks.map((leak) => exact(leak.never_freed_bytes)));
     }
     await page.locator('caption', { hasText: `in ${left.blocks.toLocaleString('en')} block` }).waitFor();
-    assert.deepEqual(await titles('Never freed', 1), groups.map((group) => exact(group.bytes)));
+    assert.deepEqual(await titles('Never freed:', 1), groups.map((group) => exact(group.bytes)));
   },
 
   async 'leaks after the last step have a table'(page) {
