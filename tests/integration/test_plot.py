@@ -185,7 +185,7 @@ def test_names_at_peaks_leave_the_legend_alone():
     plot(*[f"{name}.mled" for name in names], "--labels", ",".join(names), "-o", "n.svg")
     places = {}
     for e in xml.etree.ElementTree.parse("n.svg").getroot().iter(f"{SVG}text"):
-        places.setdefault(e.text, []).append(float(e.get("y")))
+        places.setdefault(e.text, []).append(float(e.get("y") or 0))
     legend = max(places[name][0] for name in names)
     at_peaks = sorted(places[name][-1] for name in names)
     check(at_peaks[0] - 13 > legend, "a name on the legend", legend, at_peaks)
