@@ -37,6 +37,7 @@ stage_library() {
     if [ -f "$incdir/$header" ]; then cp "$incdir/$header" "$deps/include/"; fi
   done
   cat >"$deps/lib/pkgconfig/$package.pc" <<END
+libdir=$deps/lib
 Name: $name
 Description: static $name
 Version: $(pkg-config --modversion "$package")

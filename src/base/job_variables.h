@@ -73,8 +73,8 @@ static inline const struct ml_job_launcher *ml_job_launcher(void)
     return NULL;
 }
 
-/* NULL: no job. torchrun calls a job without a name "none"; a worker that Ray started before there was
- * a job for it has "ffffffff". */
+/* NULL: no job. torchrun calls a job without a name "none"; a worker that Ray started before there
+ * was a job for it has "ffffffff". */
 static inline const char *ml_job_name(void)
 {
     for (size_t i = 0; i < ML_ARRAY_SIZE(ml_job_names); i++) {

@@ -103,8 +103,11 @@ static int judge(const struct ml_leaks *leaks, const struct leaks_opts *opts)
     uint64_t found = leaks->found[ML_LEAK_STEADY] + leaks->found[ML_LEAK_LIKELY];
 
     if (found > 0 && !is_too_little(leaks, opts))
-        ml_say("%" PRIu64 " %s from %s to %s", found, found == 1 ? "entry grows" : "entries grow",
-               ml_leaks_unit_word(leaks), ml_leaks_unit_word(leaks));
+        ml_say("%" PRIu64 " %s from %s to %s%s", found, found == 1 ? "entry grows" : "entries grow",
+               ml_leaks_unit_word(leaks), ml_leaks_unit_word(leaks),
+               ml_leaks_know_left(leaks)
+                   ? "; --never-freed --fail judges what the program left behind"
+                   : "");
     else if (leaks->no_allocations || h->lost > 0 || h->damaged_blocks > 0)
         ml_say("cannot judge this run: %s",
                leaks->no_allocations ? "no allocation was recorded" : "events are missing");

@@ -17,6 +17,7 @@
 #include "options.h"
 #include "recent_traces.h"
 #include "say.h"
+#include "trace.h"
 
 #define FOLDER_MAX 200
 
@@ -81,7 +82,9 @@ static void say_no_trace(const char *path)
                "digests; copy the trace of a rank to look at it",
                path);
     else
-        ml_say("%s: there is no trace in this folder", path);
+        ml_say("%s: there is no trace in this folder; memledger run -o FOLDER/ -- PROGRAM writes "
+               "one there",
+               path);
     globfree(&found);
 }
 
@@ -113,9 +116,11 @@ int ml_view_add_file(struct ml_served_files *files, const struct ml_opening *ope
 {
     char trace[PATH_MAX];
     const char *slash = strrchr(path, '/');
+    struct ml_error err;
 
     if (access(path, R_OK)) {
-        ml_say("%s: %s", path, strerror(errno));
+        ml_trace_absent(path, errno, &err);
+        ml_say("%s", err.text);
         return ML_EXIT_FAILURE;
     }
     if (is_folder(path))

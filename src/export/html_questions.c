@@ -188,7 +188,7 @@ static int ask_run(struct maker *m)
         r = ask_steps_timeline(m, keys[i]);
     for (size_t i = 0; i < ML_ARRAY_SIZE(verbs) && r == 0; i++)
         r = ask_simple(m, verbs[i]);
-    return r;
+    return r == 0 ? ask(m, &(struct ml_html_question){"leaks", {{"never-freed", ""}}}) : r;
 }
 
 /* ---- Instants ---------------------------------------------------------------- */

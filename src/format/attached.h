@@ -18,8 +18,8 @@
 /* @text  lines: the session's folder, the recorder's library, the folder of the Python package (may
  *        be empty), the path of the trace
  * @return 0, 1: recording without the names that Python knows, or a negative errno: -EALREADY, an
- *         earlier call has not returned; -ETIMEDOUT, the collector has ended meanwhile; others as of
- *         ml_recorder_join */
+ *         earlier call has not returned; -ETIMEDOUT, the collector has ended meanwhile; others as
+ * of ml_recorder_join */
 int32_t memledger_attach_v1(const char *text);
 
 /* @return 0, or -ESRCH: it was not recorded */

@@ -73,6 +73,14 @@ uint64_t ml_sample_count(uint32_t *parts, uint64_t estimate, uint64_t mean)
     return all / ML_SAMPLE_PARTS;
 }
 
+void ml_sample_add(uint64_t *count, uint32_t *parts, uint64_t more, uint32_t more_parts)
+{
+    uint32_t sum = *parts + more_parts;
+
+    *count += more + sum / ML_SAMPLE_PARTS;
+    *parts = sum % ML_SAMPLE_PARTS;
+}
+
 double ml_sample_variance(uint64_t estimate, uint64_t mean)
 {
     return (1 - chance_by_estimate(estimate, mean)) * (double)estimate * (double)estimate;

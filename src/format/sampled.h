@@ -12,8 +12,8 @@
  *
  * That variance knows only the recorded blocks. Without any it is 0, although three means of bytes
  * are missed once in 20 runs. Agresti and Coull's remedy for counts is to add four observations:
- * ml_sample_error adds the variance of four samples, and a sum of bytes is within twice its error in
- * 95 of 100 runs or more, however few samples there are.
+ * ml_sample_error adds the variance of four samples, and a sum of bytes is within twice its error
+ * in 95 of 100 runs or more, however few samples there are.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -44,6 +44,10 @@ uint64_t ml_sample_parts(uint64_t estimate, uint64_t mean);
 /* The number of blocks to add for a block, 1 if the mean is 0, which needs no parts. *parts, at
  * first 0, has those that the sum lacks. */
 uint64_t ml_sample_count(uint32_t *parts, uint64_t estimate, uint64_t mean);
+
+/* Adds a number of blocks and the parts that it lacks to a sum of such: the sum of groups is then
+ * that of all their samples. */
+void ml_sample_add(uint64_t *count, uint32_t *parts, uint64_t more, uint32_t more_parts);
 
 /* Its contribution to the variance of a sum of bytes, and of a number of blocks. */
 double ml_sample_variance(uint64_t estimate, uint64_t mean);

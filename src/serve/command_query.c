@@ -25,7 +25,7 @@ static const char *const options[] = {
     "address", "at",       "by",    "depth",      "device",   "each",    "from",    "kind",
     "limit",   "max-size", "min",   "min-change", "min-size", "of",      "process", "scope",
     "slices",  "sort",     "space", "to",         "top",      "warm-up", "width",   "within"};
-static const char *const flags[] = {"ascending", "blocks", "salvage", "temporary"};
+static const char *const flags[] = {"ascending", "blocks", "never-freed", "salvage", "temporary"};
 
 static bool is_among(const char *const *list, size_t count, const char *name)
 {

@@ -120,11 +120,10 @@ struct ml_metrics_server *ml_metrics_server_start(const char *listen, ml_metrics
     s->ctx = ctx;
     s->loopback = ntohl(address.sin_addr.s_addr) >> 24 == IN_LOOPBACKNET;
     errno = 0;
-    s->daemon =
-        MHD_start_daemon(MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_AUTO, 0, NULL, NULL, on_request,
-                         s, MHD_OPTION_SOCK_ADDR, &address, MHD_OPTION_CONNECTION_LIMIT,
-                         CONNECTIONS_MAX, MHD_OPTION_CONNECTION_TIMEOUT, IDLE_SECONDS,
-                         MHD_OPTION_END);
+    s->daemon = MHD_start_daemon(MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_AUTO, 0, NULL, NULL,
+                                 on_request, s, MHD_OPTION_SOCK_ADDR, &address,
+                                 MHD_OPTION_CONNECTION_LIMIT, CONNECTIONS_MAX,
+                                 MHD_OPTION_CONNECTION_TIMEOUT, IDLE_SECONDS, MHD_OPTION_END);
     if (s->daemon)
         return s;
     ml_error_set(err, errno ? -errno : -EIO,

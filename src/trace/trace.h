@@ -115,6 +115,9 @@ struct ml_config {
     uint32_t value;
 };
 
+/* The error for a path that cannot be opened, with the way out. @return -code */
+int ml_trace_absent(const char *path, int code, struct ml_error *err);
+
 /* Opens and checks a trace. On success the caller owns *ret. */
 int ml_trace_open(const char *path, const struct ml_trace_opts *opts, struct ml_trace **ret,
                   struct ml_error *err);

@@ -51,6 +51,24 @@ static int version_error(const struct ml_trace *t, const struct ml_file_header *
                         t->path, h->features);
 }
 
+/* A newcomer may name the program in place of its recording. */
+static int foreign_error(const struct ml_trace *t, const uint8_t *bytes, size_t len,
+                         struct ml_error *err)
+{
+    const char *dot = strrchr(t->path, '.');
+    bool is_python = dot && strcmp(dot, ".py") == 0;
+
+    if (is_python ||
+        (len >= 4 && (memcmp(bytes, "\177ELF", 4) == 0 || memcmp(bytes, "#!", 2) == 0)))
+        return ml_error_set(err, -EINVAL,
+                            "%s: is a program, not a trace; memledger run -o FILE -- %s%s records "
+                            "it",
+                            t->path, is_python ? "python3 " : "", t->path);
+    return ml_error_set(err, -EINVAL,
+                        "%s: is not a memledger trace; give a file that memledger run wrote",
+                        t->path);
+}
+
 static int short_file_error(const struct ml_trace *t, const uint8_t *bytes, size_t len,
                             struct ml_error *err)
 {
@@ -60,9 +78,7 @@ static int short_file_error(const struct ml_trace *t, const uint8_t *bytes, size
         return ml_error_set(err, -ENODATA, "%s: is empty; the run that wrote it recorded nothing",
                             t->path);
     if (bytes[0] != first_byte)
-        return ml_error_set(err, -EINVAL,
-                            "%s: is not a memledger trace; give a file that memledger run wrote",
-                            t->path);
+        return foreign_error(t, bytes, len, err);
     return ml_error_set(err, -ENODATA,
                         "%s: ends at byte %zu, inside the file header; nothing can be read from it",
                         t->path, len);
@@ -86,10 +102,7 @@ static int check_header(struct ml_trace *t, const uint8_t *bytes, struct ml_erro
                             "%s: the file header, bytes 0 to %d, is damaged (checksum); "
                             "--salvage reads the rest",
                             t->path, ML_FILE_HEADER_BYTES - 1);
-    default:
-        return ml_error_set(err, -EINVAL,
-                            "%s: is not a memledger trace; give a file that memledger run wrote",
-                            t->path);
+    default: return foreign_error(t, bytes, ML_FILE_HEADER_BYTES, err);
     }
 }
 
@@ -209,6 +222,17 @@ out:
     return code;
 }
 
+int ml_trace_absent(const char *path, int code, struct ml_error *err)
+{
+    const char *way_out = "";
+
+    if (code == ENOENT)
+        way_out = "; memledger run -o FILE -- PROGRAM records a trace";
+    else if (code == EACCES)
+        way_out = "; only the user who recorded a trace can read it, unless chmod allows it";
+    return ml_error_set(err, -code, "%s: cannot open it: %s%s", path, strerror(code), way_out);
+}
+
 int ml_trace_open(const char *path, const struct ml_trace_opts *opts, struct ml_trace **ret,
                   struct ml_error *err)
 {
@@ -216,7 +240,7 @@ int ml_trace_open(const char *path, const struct ml_trace_opts *opts, struct ml_
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 
     if (fd < 0)
-        return ml_error_set(err, -errno, "%s: cannot open it: %s", path, strerror(errno));
+        return ml_trace_absent(path, errno, err);
     return ml_trace_open_fd(fd, path, opts, ret, err);
 }
 

@@ -3,6 +3,8 @@
 # keeps more from step to step, and of one that does not.
 #
 # SPDX-License-Identifier: Apache-2.0
+import os
+
 import harness
 from harness import MEMLEDGER, check, contains, equal, plain, program, report, run
 
@@ -83,6 +85,46 @@ def test_a_program_that_allocates_first_and_works_then():
           (total["never_freed_bytes"], total["never_freed_blocks"]),
           "never freed, as in summary")
     equal(left["largest"][0]["category"], "other", "its largest group")
+
+
+def sessions(what):
+    program_of_sessions = program("keeps_sessions")
+    if not os.path.exists(program_of_sessions):  # there is no compiler for C++
+        return None
+    trace = f"sessions-{what}.mled"
+    result = run(program_of_sessions, what, trace=trace,
+                 options=["-q", "--heap", "--stacks", "native", "--sample-hz", "0"])
+    equal((result.code, result.out), (0, "done\n"), "the program's end", result)
+    return trace
+
+
+def test_growth_that_a_server_frees_when_it_ends():
+    trace = sessions("end")
+    if not trace:
+        return
+    found = report("leaks", trace)
+    check(found["leaks"], "the sessions grow", found)
+    equal({leak["never_freed_bytes"] for leak in found["leaks"]}, {0}, "never freed", found)
+    equal(found["never_freed"]["growing_bytes"], 0, "never freed of all that grows")
+    text = plain(MEMLEDGER, "leaks", trace).stdout
+    contains(text, "All of this was freed before the program ended.", "what became of it")
+    failed = verdict("leaks", "--fail", trace)
+    equal(failed.returncode, 1, "exit code", failed.stdout)
+    contains(failed.stderr, "--never-freed --fail judges what the program left behind", "the way out")
+
+
+def test_growth_that_is_never_freed_comes_first():
+    trace = sessions("lose")
+    if not trace:
+        return
+    first, *others = report("leaks", trace)["leaks"]
+    contains(first["stack"], "Server::lose", "the first one")
+    # All but the blocks of the first slices and of the last one.
+    check(7000 <= first["never_freed_bytes"] <= 10000, "never freed", first)
+    equal({leak["never_freed_bytes"] for leak in others}, {0}, "never freed of the others", others)
+    text = plain(MEMLEDGER, "leaks", trace).stdout
+    contains(text, "of this growth was never freed.", "what became of it")
+    contains(text.replace("\n", " "), "memledger leaks --never-freed lists what was never freed", "the way on")
 
 
 def test_lines_of_blocks():

@@ -48,7 +48,12 @@ def test_not_runnable():
         f.write("text\n")
     refused(126, "./data is not an executable file", "./data")
     os.mkdir("folder")
-    refused(126, "./folder is not an executable file", "./folder")
+    refused(126, "./folder is a directory; name a program", "./folder")
+    os.symlink("/bin/true", "mine")
+    refused(127, "no such program in PATH; use ./mine", "mine")
+    with open("old.mled", "w") as f:
+        f.write("text\n")
+    refused(127, "no such program in PATH; memledger summary shows a trace", "old.mled")
     broken_script()
     refused(126, "cannot run ./broken: No such file", "./broken")
     check(not os.path.exists("t.mled"), "a trace of nothing was left")

@@ -176,6 +176,22 @@ def test_one_file_each_or_a_grid():
     check(not os.path.exists("d-x.svg"), "one picture in the place of two")
 
 
+def test_names_at_peaks_leave_the_legend_alone():
+    """Runs with the same peak: their names are beside each other's, not above the picture."""
+    record_training()
+    names = [f"name{i}" for i in range(8)]
+    for name in names:
+        os.link("t.mled", f"{name}.mled")
+    plot(*[f"{name}.mled" for name in names], "--labels", ",".join(names), "-o", "n.svg")
+    places = {}
+    for e in xml.etree.ElementTree.parse("n.svg").getroot().iter(f"{SVG}text"):
+        places.setdefault(e.text, []).append(float(e.get("y") or 0))
+    legend = max(places[name][0] for name in names)
+    at_peaks = sorted(places[name][-1] for name in names)
+    check(at_peaks[0] - 13 > legend, "a name on the legend", legend, at_peaks)
+    check(all(b - a > 12 for a, b in zip(at_peaks, at_peaks[1:])), "names on each other", at_peaks)
+
+
 def marks(path):
     """The numbers beside each axis of a grid, which begin with 0."""
     numbers = [float(t) for t in texts(path) if re.fullmatch(r"[0-9.]+", t)]

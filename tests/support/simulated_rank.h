@@ -30,12 +30,12 @@ enum fault {
 
 struct simulated_job {
     uint32_t ranks, steps, layers;
-    uint32_t stages; /* of the pipeline; 1: none */
-    bool unnamed;    /* no coordinates in the places of the ranks */
-    bool uneven;     /* the first and the last stage have half as many layers */
-    bool experts;    /* activations of experts follow the tokens that a router sends there */
+    uint32_t stages;    /* of the pipeline; 1: none */
+    bool unnamed;       /* no coordinates in the places of the ranks */
+    bool uneven;        /* the first and the last stage have half as many layers */
+    bool experts;       /* activations of experts follow the tokens that a router sends there */
     bool named_experts; /* the same, and experts have other names on each of four ranks */
-    double noise;    /* the standard deviation of a size, as a share of it */
+    double noise;       /* the standard deviation of a size, as a share of it */
     uint64_t seed;
 };
 

@@ -280,7 +280,8 @@ static void marks_are_those_of_the_process(void **state)
     assert_categories(&s, ACTIVATION, OTHER, PASSING, TEMPORARY);
 }
 
-/* One thread trains three steps while another, of a larger model, is between forward and backward. */
+/* One thread trains three steps while another, of a larger model, is between forward and backward.
+ */
 static void each_thread_has_its_own_passes(void **state)
 {
     struct story s = story_begin();

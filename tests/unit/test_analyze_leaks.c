@@ -418,6 +418,32 @@ static void what_was_never_freed_need_not_grow(void **state)
     release(&l);
 }
 
+/* Both grow; one of them is freed at the end, and one had blocks before the slices that count. */
+static void growth_that_is_freed_at_the_end(void **state)
+{
+    struct story s = story_begin();
+    struct leaky l;
+
+    (void)state;
+    labelled(&s, 0x1000, 5000, "freed");
+    for (uint64_t i = 0; i < 100; i++) {
+        labelled(&s, KEPT + i * 4096, 10, "kept");
+        labelled(&s, 2 * KEPT + i * 4096, 20, "freed");
+    }
+    for (uint64_t i = 0; i < 100; i++)
+        dies(&s, 2 * KEPT + i * 4096);
+    l = look(&s, by_label);
+    assert_true(l.leaks.list.len >= 2); /* and a block that has no label yet where a slice ends */
+    assert_string_equal(l.leaks.list.items[0].names[0], "kept");
+    assert_true(l.leaks.list.items[0].left_bytes == l.leaks.list.items[0].grown_bytes);
+    assert_string_equal(l.leaks.list.items[1].names[0], "freed");
+    assert_int_equal(l.leaks.list.items[1].left_bytes, 0);
+    assert_int_equal(l.leaks.found_left_bytes, l.leaks.list.items[0].grown_bytes);
+    assert_int_equal(l.leaks.left_bytes, 6000);
+    assert_true(ml_leaks_know_left(&l.leaks));
+    release(&l);
+}
+
 static void children_that_end_leave_nothing(void **state)
 {
     struct story s = story_begin();
@@ -522,6 +548,7 @@ int main(void)
         cmocka_unit_test(a_cache_that_becomes_longer_does_not_leak),
         cmocka_unit_test(caches_that_are_kept_leak),
         cmocka_unit_test(what_was_never_freed_need_not_grow),
+        cmocka_unit_test(growth_that_is_freed_at_the_end),
         cmocka_unit_test(children_that_end_leave_nothing),
         cmocka_unit_test(what_is_given_back_in_part_counts_what_is_left),
         cmocka_unit_test(keys_come_from_what_the_trace_has),

@@ -82,7 +82,7 @@ static void errors_hold_with_few_samples(void **state)
     for (double expected = 0.01; expected < 300; expected *= 1.003)
         assert_true(coverage(expected) > 0.95);
     assert_true(fabs(ml_sample_error(400, 1) / 20 - 1) < 0.01); /* no wider where there are many */
-    assert_true(ml_sample_error(-1e-9, 1) == 2);                /* sums of doubles may end below 0 */
+    assert_true(ml_sample_error(-1e-9, 1) == 2); /* sums of doubles may end below 0 */
     assert_true(ml_sample_count_error(0, 100, 320) == 200);
     assert_true(ml_sample_count_error(0, 1, 320) == 20); /* of blocks that were not sampled */
 }

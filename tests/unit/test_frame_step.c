@@ -21,6 +21,7 @@
 #include "unwind_shapes.h"
 
 #define FRAMES_MAX 256
+#define GUARD_MAX_BYTES (1 << 16)
 
 struct frames {
     unsigned n;
@@ -243,6 +244,61 @@ static void memory_of_others(void **state)
     assert_false(ml_stack_covers(&range, below));
 }
 
+/* Where libc says that the stack of this thread begins, and what its walk believes. */
+static void *compare_bounds(void *ret_lowest)
+{
+    uintptr_t here = (uintptr_t)__builtin_frame_address(0);
+    struct ml_stack_range range = {0};
+    pthread_attr_t attributes;
+    size_t bytes = 0;
+    void *lowest = NULL;
+
+    assert_int_equal(pthread_getattr_np(pthread_self(), &attributes), 0);
+    assert_int_equal(pthread_attr_getstack(&attributes, &lowest, &bytes), 0);
+    pthread_attr_destroy(&attributes);
+    *(void **)ret_lowest = lowest;
+    ml_stack_cover(&range, here);
+    assert_true(ml_stack_covers(&range, here));
+    assert_true(range.begin <= here && range.end <= (uintptr_t)lowest + bytes);
+    /* The guard pages are in the same block. */
+    assert_true(range.lowest <= (uintptr_t)lowest);
+    assert_true((uintptr_t)lowest - range.lowest <= GUARD_MAX_BYTES);
+    ml_stack_cover(&range, range.lowest - 64);
+    assert_false(ml_stack_covers(&range, range.lowest - 64));
+    return NULL;
+}
+
+/* No memory below a thread's stack belongs to it, whether there is a guard page or not. */
+static void bounds_of_threads(void **state)
+{
+    enum { PLAIN, BARE, SMALL, GUARDED, GIVEN, ODD, KINDS };
+    static char given[4 << 16] __attribute__((aligned(16)));
+    void *lowest[KINDS] = {0};
+
+    (void)state;
+    for (int i = 0; i < KINDS; i++) {
+        pthread_attr_t attributes;
+        pthread_t thread;
+
+        pthread_attr_init(&attributes);
+        if (i == BARE)
+            assert_int_equal(pthread_attr_setguardsize(&attributes, 0), 0);
+        if (i == SMALL)
+            assert_int_equal(pthread_attr_setstacksize(&attributes, 1 << 18), 0);
+        if (i == GUARDED)
+            assert_int_equal(pthread_attr_setguardsize(&attributes, GUARD_MAX_BYTES), 0);
+        if (i == GIVEN || i == ODD)
+            assert_int_equal(pthread_attr_setstack(&attributes, given + (i == ODD ? 4104 : 0),
+                                                   1 << 17 | (i == ODD ? 8 : 0)),
+                             0);
+        assert_int_equal(pthread_create(&thread, &attributes, compare_bounds, &lowest[i]), 0);
+        assert_int_equal(pthread_join(thread, NULL), 0);
+        pthread_attr_destroy(&attributes);
+    }
+    assert_ptr_equal(lowest[GIVEN], given);
+    assert_ptr_equal(lowest[ODD], given + 4104);
+}
+
 /* ---- Ends --------------------------------------------------------------------------- */
 
 /* push %rbp; mov %rsp, %rbp; call *%rdi; pop %rbp; ret */
@@ -322,6 +378,7 @@ int main(void)
         cmocka_unit_test(signal_handlers_on_their_own_stack),
         cmocka_unit_test(coroutines),
         cmocka_unit_test(memory_of_others),
+        cmocka_unit_test(bounds_of_threads),
         cmocka_unit_test(generated_code_ends_the_stack),
         cmocka_unit_test(senseless_registers),
     };

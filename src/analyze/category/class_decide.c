@@ -117,9 +117,8 @@ static const struct ml_passes *passes_around(const struct ml_classifier *c,
         return &process->engine.backwards;
     if (!process->in_threads)
         return &process->passes;
-    return ml_map_get(&c->thread_index, ml_block_thread(block), &index)
-               ? &c->in_thread.items[index]
-               : &none;
+    return ml_map_get(&c->thread_index, ml_block_thread(block), &index) ? &c->in_thread.items[index]
+                                                                        : &none;
 }
 
 static bool is_in_function(const struct ml_classifier *c, const struct ml_block *block)
@@ -131,8 +130,7 @@ static bool is_in_function(const struct ml_classifier *c, const struct ml_block 
 static uint8_t kept_by_program(struct ml_classifier *c, const struct ml_class_process *process,
                                const struct ml_block *block, const struct ml_class_facts *birth)
 {
-    uint32_t pass =
-        ml_passes_before(passes_around(c, process, block), ml_block_ordinal(block));
+    uint32_t pass = ml_passes_before(passes_around(c, process, block), ml_block_ordinal(block));
     struct ml_kept_block kept = as_kept(c, block, birth, pass, MEMLEDGER_INPUT);
 
     if (ml_kept_blocks_add(&c->kept, &kept) < 0)
@@ -143,7 +141,7 @@ static uint8_t kept_by_program(struct ml_classifier *c, const struct ml_class_pr
 /* The block outlives the backward pass, but not the next one. Where the program keeps a block of
  * each pass, this one is the last, or was dropped early. */
 static uint8_t after_backward(struct ml_classifier *c, const struct ml_block *block,
-                               const struct ml_class_facts *birth)
+                              const struct ml_class_facts *birth)
 {
     struct ml_kept_block kept = as_kept(c, block, birth, ML_KEPT_FIRST, MEMLEDGER_INPUT);
 
@@ -189,9 +187,9 @@ static uint8_t of_program(const struct ml_classifier *c, const struct ml_class_p
                : MEMLEDGER_INPUT;
 }
 
-/* Whether a step of an optimizer allocated the block for itself. It frees most of that memory before
- * it returns. If it fails, the traceback keeps its variables for a while. A recording may also end
- * inside it: there only labels distinguish its state, if it has any. */
+/* Whether a step of an optimizer allocated the block for itself. It frees most of that memory
+ * before it returns. If it fails, the traceback keeps its variables for a while. A recording may
+ * also end inside it: there only labels distinguish its state, if it has any. */
 static bool is_scratch_of_step(struct ml_classifier *c, const struct ml_class_process *process,
                                const struct ml_block *block, const struct ml_class_facts *birth,
                                const struct ml_event *death)
@@ -317,7 +315,7 @@ uint8_t ml_classifier_category(struct ml_classifier *c, const struct ml_block *b
         return category;
     passes = passes_around(c, process, block);
     return ml_passes_since(passes, ml_block_ordinal(block)) >= ML_KEPT_ENOUGH
-               ? outlived(c, block, birth, death,
-                          ml_passes_before(passes, ml_block_ordinal(block)), category)
+               ? outlived(c, block, birth, death, ml_passes_before(passes, ml_block_ordinal(block)),
+                          category)
                : category;
 }

@@ -212,8 +212,7 @@ void ml_classifier_take_label(struct ml_classifier *c, const struct ml_block *bl
         return;
     weak = c->spaces.items[block->space].by_engine && is_weak(c, block, birth, text, &category);
     birth->is_result = true;
-    if (category == MEMLEDGER_PARAMETER &&
-        ml_map_put(&c->parameter_sizes, block->size, 1) < 0)
+    if (category == MEMLEDGER_PARAMETER && ml_map_put(&c->parameter_sizes, block->size, 1) < 0)
         c->failed = -ENOMEM;
     if (category == MEMLEDGER_ACTIVATION && c->spaces.items[block->space].by_engine)
         add_result(c, block);

@@ -33,14 +33,14 @@ enum ml_step_turn {
 struct ml_step_track {
     const struct ml_replay *replay;
     uint32_t only_pid; /* whose steps count; 0: the first process that marks some */
-    uint32_t process; /* the process whose steps count, if count is not 0 */
-    bool open;        /* a step is running */
-    bool told;        /* the program marks steps itself */
-    bool takes_over;  /* the latest step is the program's first */
-    bool is_behind;   /* the last one has ended and is not a step: see above */
-    bool evaluates;   /* the last one has not begun: an evaluation is running */
-    uint64_t count;   /* of steps, including the last */
-    uint64_t number;  /* of the last; all are between first and highest */
+    uint32_t process;  /* the process whose steps count, if count is not 0 */
+    bool open;         /* a step is running */
+    bool told;         /* the program marks steps itself */
+    bool takes_over;   /* the latest step is the program's first */
+    bool is_behind;    /* the last one has ended and is not a step: see above */
+    bool evaluates;    /* the last one has not begun: an evaluation is running */
+    uint64_t count;    /* of steps, including the last */
+    uint64_t number;   /* of the last; all are between first and highest */
     uint64_t first, highest;
     uint64_t highest_before; /* the last step */
     /* Steps before the last since the program's first mark, or else since the first step; those

@@ -239,6 +239,7 @@ int ml_module_tree(const struct ml_trace *trace, const struct ml_tree_opts *opts
     r = ml_module_sums(trace, &opts->snapshot, &ret->at, &sums, err);
     if (r == 0) {
         ret->from_scopes = sums.modules.nested && sums.modules.list.len > 1;
+        ret->has_stacks = ml_trace_stacks(trace) > 1;
         ret->all = sums.all;
         r = build(&(struct builder){.opts = opts, .sums = &sums, .ret = ret});
         if (r < 0)

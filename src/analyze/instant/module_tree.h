@@ -43,6 +43,7 @@ struct ml_tree_row {
 struct ml_module_tree {
     struct ml_snapshot at;
     bool from_scopes;                /* the trace has no modules, the tree shows its scopes */
+    bool has_stacks;                 /* the tree of calls would show more */
     struct ml_holding all;           /* the sum of the rows of depth 1 */
     ML_VEC(struct ml_tree_row) rows; /* parents first, then most bytes first */
 };

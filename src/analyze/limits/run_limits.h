@@ -39,7 +39,7 @@ struct ml_limit_check {
     bool kept;
     uint64_t time_ns; /* of the peak */
     uint64_t steps;   /* that the growth was measured over */
-    uint32_t pid;     /* of several processes that mark steps, the one that grows most; 0: one does */
+    uint32_t pid; /* of several processes that mark steps, the one that grows most; 0: one does */
 };
 
 struct ml_limits {

@@ -71,6 +71,8 @@ bool ml_trace_lacks_times(const struct ml_trace *trace)
 
 static void fill_part(const struct ml_replay *replay, struct ml_health *ret)
 {
+    uint32_t parts = 0;
+
     for (uint32_t i = 0; i < ml_trace_spaces(replay->trace); i++) {
         const struct ml_space *space = ml_trace_space(replay->trace, i);
 
@@ -91,7 +93,8 @@ static void fill_part(const struct ml_replay *replay, struct ml_health *ret)
     for (size_t i = 0; i < replay->spaces.len; i++) {
         const struct ml_replay_space *s = &replay->spaces.items[i];
         ret->allocated_bytes += s->counted ? s->allocated_bytes : 0;
-        ret->allocations += s->counted ? s->allocations : 0;
+        if (s->counted)
+            ml_sample_add(&ret->allocations, &parts, s->allocations, s->allocation_parts);
         ret->left_bytes += s->counted ? s->bytes.live_bytes : 0;
     }
 }

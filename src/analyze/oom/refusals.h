@@ -5,9 +5,9 @@
  * the same thread then gets as much from it, the allocator recovered: the program noticed
  * nothing.
  *
- * A process that the kernel kills to keep the memory limit of its control group is refused nothing. It
- * counts as a refusal at its end, of its last allocation on the host: the kernel kills when pages
- * are first written to.
+ * A process that the kernel kills to keep the memory limit of its control group is refused nothing.
+ * It counts as a refusal at its end, of its last allocation on the host: the kernel kills when
+ * pages are first written to.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

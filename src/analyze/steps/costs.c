@@ -179,13 +179,18 @@ static int book_left(struct pass *p)
 static void add_group(struct ml_cost_group *sum, const struct ml_cost_group *group)
 {
     for (int i = 0; i < ML_COSTS; i++) {
-        sum->figures[i] += group->figures[i];
+        if (i != ML_COST_CALLS)
+            sum->figures[i] += group->figures[i];
         sum->variances[i] += group->variances[i];
     }
     sum->is_sampled |= group->is_sampled;
-    sum->live_blocks += group->live_blocks;
-    sum->leaked_blocks += group->leaked_blocks;
-    sum->temporary_calls += group->temporary_calls;
+    ml_sample_add(&sum->figures[ML_COST_CALLS], &sum->call_parts, group->figures[ML_COST_CALLS],
+                  group->call_parts);
+    ml_sample_add(&sum->live_blocks, &sum->live_parts, group->live_blocks, group->live_parts);
+    ml_sample_add(&sum->leaked_blocks, &sum->leaked_parts, group->leaked_blocks,
+                  group->leaked_parts);
+    ml_sample_add(&sum->temporary_calls, &sum->temporary_parts, group->temporary_calls,
+                  group->temporary_parts);
     for (int i = 0; i < ML_REACHES; i++) {
         sum->reach_bytes[i] += group->reach_bytes[i];
         sum->reach_blocks[i] += group->reach_blocks[i];

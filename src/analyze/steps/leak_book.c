@@ -316,5 +316,6 @@ void ml_leak_book_release(struct ml_leak_book *book)
     ml_vec_release(&book->touched);
     ml_vec_release(&book->changes);
     ml_vec_release(&book->ends);
+    ml_vec_release(&book->left);
     *book = (struct ml_leak_book){0};
 }

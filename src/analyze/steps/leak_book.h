@@ -29,6 +29,13 @@ struct ml_leak_group {
     bool not_cache; /* it had blocks that are not keys and values */
 };
 
+/* The blocks of a group that were never freed. */
+struct ml_leak_sum {
+    uint64_t bytes, blocks;
+    uint64_t new_bytes; /* of these: allocated in the slices that count */
+    uint32_t group;
+};
+
 /* The end of a step. */
 struct ml_leak_end {
     uint64_t number; /* of the step that starts here */
@@ -58,6 +65,7 @@ struct ml_leak_book {
     ML_VEC(uint32_t) touched;
     ML_VEC(struct ml_leak_change) changes; /* in order of steps */
     ML_VEC(struct ml_leak_end) ends;
+    ML_VEC(struct ml_leak_sum) left;  /* by group: never freed; empty before ml_leak_left() */
     uint64_t bytes;                   /* in all groups */
     uint64_t first_birth, last_birth; /* the times of the first and last allocation; 0: none */
     int failed;
@@ -83,12 +91,16 @@ void ml_leak_book_end_process(struct ml_leak_book *book, uint32_t process);
 /* Whether the block is of the book's device and process. */
 bool ml_leak_book_selects(const struct ml_leak_book *book, const struct ml_block *block);
 
-/* Adds up the blocks that were never freed, once the trace has been read: fills in the fields
- * `left*`.
+/* Which steps count, once the trace has been read: fills in these fields of the result. */
+void ml_leak_range(const struct ml_leak_book *book, const struct ml_leaks_opts *opts,
+                   struct ml_leaks *ret);
+
+/* Adds up the blocks that were never freed, after ml_leak_range(): fills in the fields `left*` of
+ * the result, and those of the book, where ml_leak_signs() finds them.
  * @return 0 or -ENOMEM */
 int ml_leak_left(struct ml_leak_book *book, struct ml_leaks *ret);
 
-/* Finds the groups that look like leaks: fills in the steps that count, their changes, and the
+/* Finds the groups that look like leaks, after ml_leak_range(): fills in their changes and the
  * list.
  * @return 0 or -ENOMEM */
 int ml_leak_signs(const struct ml_leak_book *book, const struct ml_leaks_opts *opts,

@@ -7,16 +7,9 @@
 #include <errno.h>
 #include <stdlib.h>
 
-struct left_sum {
-    uint64_t bytes, blocks;
-    uint32_t group;
-};
-
-typedef ML_VEC(struct left_sum) left_sums;
-
 static int by_bytes(const void *a, const void *b)
 {
-    const struct left_sum *x = a, *y = b;
+    const struct ml_leak_sum *x = a, *y = b;
 
     if (x->bytes != y->bytes)
         return x->bytes < y->bytes ? 1 : -1;
@@ -30,21 +23,26 @@ static bool is_left(const struct ml_leak_book *book, const struct ml_block *bloc
            !book->replay->spaces.items[block->space].drivers_own;
 }
 
-static int add_block(struct ml_leak_book *book, const struct ml_block *block, left_sums *sums)
+static int add_block(struct ml_leak_book *book, const struct ml_block *block,
+                     const struct ml_leaks *leaks)
 {
     int64_t group = ml_block_group_of(&book->groups, block);
+    bool is_new = block->time_ns >= leaks->from_ns && block->time_ns <= leaks->to_ns;
+    struct ml_leak_sum *sum;
 
     if (group < 0)
         return -ENOMEM;
-    while (sums->len <= (size_t)group)
-        if (ml_vec_push(sums, (struct left_sum){.group = (uint32_t)sums->len}) < 0)
+    while (book->left.len <= (size_t)group)
+        if (ml_vec_push(&book->left, (struct ml_leak_sum){.group = (uint32_t)book->left.len}) < 0)
             return -ENOMEM;
-    sums->items[group].bytes += block->size;
-    sums->items[group].blocks += ml_replay_count(book->replay, block);
+    sum = &book->left.items[group];
+    sum->bytes += block->size;
+    sum->blocks += ml_replay_count(book->replay, block);
+    sum->new_bytes += is_new ? block->size : 0;
     return 0;
 }
 
-static int add_blocks(struct ml_leak_book *book, left_sums *sums, struct ml_leaks *ret)
+static int add_blocks(struct ml_leak_book *book, struct ml_leaks *ret)
 {
     const struct ml_block *block;
     size_t cursor = 0;
@@ -55,12 +53,12 @@ static int add_blocks(struct ml_leak_book *book, left_sums *sums, struct ml_leak
             continue;
         ret->left_bytes += block->size;
         ret->left_blocks += ml_replay_count(book->replay, block);
-        r = add_block(book, block, sums);
+        r = add_block(book, block, ret);
     }
     return r;
 }
 
-static int list_group(const struct ml_leak_book *book, const struct left_sum *sum,
+static int list_group(const struct ml_leak_book *book, const struct ml_leak_sum *sum,
                       struct ml_leaks *ret)
 {
     struct ml_leak_left left = {.bytes = sum->bytes, .blocks = sum->blocks};
@@ -72,15 +70,16 @@ static int list_group(const struct ml_leak_book *book, const struct left_sum *su
 
 int ml_leak_left(struct ml_leak_book *book, struct ml_leaks *ret)
 {
-    left_sums sums = {0};
-    int r = add_blocks(book, &sums, ret);
+    ML_VEC(struct ml_leak_sum) sums = {0};
+    int r = add_blocks(book, ret);
 
+    for (size_t i = 0; r == 0 && i < book->left.len; i++)
+        if (book->left.items[i].blocks > 0)
+            r = ml_vec_push(&sums, book->left.items[i]);
     ml_vec_sort(&sums, by_bytes);
-    for (size_t i = 0; r == 0 && i < sums.len && sums.items[i].blocks > 0; i++) {
-        if (i < ML_LEAK_LEFT_LISTED)
-            r = list_group(book, &sums.items[i], ret);
-        ret->left_groups++;
-    }
+    for (size_t i = 0; r == 0 && i < sums.len && i < ML_LEAK_LEFT_LISTED; i++)
+        r = list_group(book, &sums.items[i], ret);
+    ret->left_groups = sums.len;
     ml_vec_release(&sums);
     return r;
 }

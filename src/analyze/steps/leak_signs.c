@@ -31,6 +31,7 @@ struct growth {
     int64_t late_bytes; /* in the second half */
     uint64_t grew, fell;
     uint32_t last; /* step in which it grew */
+    struct ml_leak_sum left;
     enum ml_leak_sign sign;
 };
 
@@ -62,12 +63,26 @@ static bool judge(struct growth *g, uint64_t measured)
     return true;
 }
 
+/* Blocks may have been freed in the same slices in their place. */
+static uint64_t left_of(const struct growth *g)
+{
+    return ml_min_u64(g->left.new_bytes, (uint64_t)g->bytes);
+}
+
+/* Whether most of what grew was never freed. Unknown of steps. */
+static bool is_left(const struct growth *g)
+{
+    return left_of(g) > (uint64_t)g->bytes / 2;
+}
+
 static int by_strength(const void *a, const void *b)
 {
     const struct growth *x = a, *y = b;
 
     if (x->sign != y->sign)
         return x->sign < y->sign ? -1 : 1;
+    if (is_left(x) != is_left(y))
+        return is_left(x) ? -1 : 1;
     /* A cache that fills up grows ever less, a leak does not. */
     if (x->late_bytes != y->late_bytes)
         return x->late_bytes < y->late_bytes ? 1 : -1;
@@ -118,9 +133,12 @@ static int find_growths(const struct ml_leak_book *book, const struct ml_leaks *
             add_change(&list->items[change->group], change, &book->list.items[change->group],
                        middle);
     }
-    for (size_t i = 0; i < list->len; i++)
+    for (size_t i = 0; i < list->len; i++) {
+        if (i < book->left.len)
+            list->items[i].left = book->left.items[i];
         if (judge(&list->items[i], leaks->measured))
             list->items[kept++] = list->items[i];
+    }
     list->len = kept;
     ml_vec_sort(list, by_strength);
     return 0;
@@ -140,6 +158,7 @@ static int list_leak(const struct ml_leak_book *book, const struct growth *g, st
         .grew = g->grew,
         .fell = g->fell,
         .quiet = ret->steps - g->last,
+        .left_bytes = left_of(g),
     };
 
     if (ml_block_group_names(&book->groups, g->group, &ret->at.arena, leak.names) < 0)
@@ -162,6 +181,7 @@ static int list_leaks(const struct ml_leak_book *book, size_t top, struct ml_lea
     for (size_t i = 0; r == 0 && i < list.len; i++) {
         ret->found[list.items[i].sign]++;
         ret->found_bytes[list.items[i].sign] += (uint64_t)list.items[i].bytes;
+        ret->found_left_bytes += left_of(&list.items[i]);
         if (i >= top)
             continue;
         from_libc &= !book->list.items[list.items[i].group].not_libc;
@@ -172,18 +192,18 @@ static int list_leaks(const struct ml_leak_book *book, size_t top, struct ml_lea
     return r;
 }
 
-int ml_leak_signs(const struct ml_leak_book *book, const struct ml_leaks_opts *opts,
-                  struct ml_leaks *ret)
+void ml_leak_range(const struct ml_leak_book *book, const struct ml_leaks_opts *opts,
+                   struct ml_leaks *ret)
 {
     const struct ml_leak_end *ends = book->ends.items;
 
     if (book->ends.len < 2)
-        return 0;
+        return;
     ret->steps = book->ends.len - 1;
     ret->warm_up = warm_up_of(ret->steps, opts->warm_up);
     ret->measured = ret->steps - ret->warm_up;
     if (ret->measured == 0)
-        return 0;
+        return;
     ret->first_number = ends[ret->warm_up].number;
     ret->last_number = ends[ret->steps - 1].number;
     ret->from_ns = ends[ret->warm_up].time_ns;
@@ -191,5 +211,10 @@ int ml_leak_signs(const struct ml_leak_book *book, const struct ml_leaks_opts *o
     ret->from_bytes = ends[ret->warm_up].bytes;
     ret->to_bytes = ends[ret->steps].bytes;
     ret->bytes_per_step = ((double)ret->to_bytes - (double)ret->from_bytes) / (double)ret->measured;
-    return list_leaks(book, opts->top, ret);
+}
+
+int ml_leak_signs(const struct ml_leak_book *book, const struct ml_leaks_opts *opts,
+                  struct ml_leaks *ret)
+{
+    return ret->measured > 0 ? list_leaks(book, opts->top, ret) : 0;
 }

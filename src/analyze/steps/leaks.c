@@ -189,11 +189,16 @@ static int list_processes(const struct pass *p, struct ml_leaks *ret)
 }
 
 /* Evaluates the book after the trace has been read. */
-static int evaluate(const struct pass *p, const struct ml_leaks_opts *opts, struct ml_leaks *ret,
+static int evaluate(struct pass *p, const struct ml_leaks_opts *opts, struct ml_leaks *ret,
                     struct ml_error *err)
 {
-    int r = ml_leak_signs(&p->book, opts, ret);
+    int r = 0;
 
+    ml_leak_range(&p->book, opts, ret);
+    if (ret->slices > 0)
+        r = ml_leak_left(&p->book, ret);
+    if (r == 0)
+        r = ml_leak_signs(&p->book, opts, ret);
     ret->at.instant.health = ml_health_of(&p->replay);
     ret->no_allocations = ml_health_no_allocations(&p->replay);
     if (r == 0)
@@ -283,8 +288,6 @@ static int by_slices(const struct ml_trace *trace, const struct ml_classes *clas
         r = read_slices(&p, &slices, err);
     if (r == 0)
         r = evaluate(&p, opts, ret, err);
-    if (r == 0 && ml_leak_left(&p.book, ret) < 0)
-        r = ml_error_set(err, -ENOMEM, "out of memory");
     release_pass(&p);
     return r;
 }
@@ -368,6 +371,13 @@ int ml_leaks(const struct ml_trace *trace, const struct ml_leaks_opts *opts, str
         r = by_slices(trace, &classes, opts, slices, ret, err);
     ml_classes_release(&classes);
     return r;
+}
+
+bool ml_leaks_know_left(const struct ml_leaks *leaks)
+{
+    const struct ml_health *h = &leaks->at.instant.health;
+
+    return leaks->slices > 0 && !h->cut_short && !h->went_on;
 }
 
 void ml_leaks_release(struct ml_leaks *leaks)

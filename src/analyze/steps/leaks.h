@@ -53,6 +53,7 @@ struct ml_leak {
     double bytes_per_step, blocks_per_step;
     uint64_t grew, fell; /* number of steps */
     uint64_t quiet;      /* last steps, in which it no longer grew */
+    uint64_t left_bytes; /* of the growth, in slices: never freed */
 };
 
 /* A group of blocks that were never freed. */
@@ -89,6 +90,7 @@ struct ml_leaks {
     enum ml_stackless stackless;         /* why those listed have no stack, if none has one */
     uint64_t found[ML_LEAK_SIGNS];       /* of each sign, listed or not */
     uint64_t found_bytes[ML_LEAK_SIGNS]; /* their growth */
+    uint64_t found_left_bytes;           /* of all of it: never freed, in slices */
     /* Never freed, without the driver's own, if the run was cut into slices. */
     uint64_t left_bytes, left_blocks, left_groups;
     ML_VEC(struct ml_leak_left) left; /* the largest, at most ML_LEAK_LEFT_LISTED */
@@ -105,5 +107,8 @@ struct ml_leaks {
 int ml_leaks(const struct ml_trace *trace, const struct ml_leaks_opts *opts, struct ml_leaks *ret,
              struct ml_error *err);
 void ml_leaks_release(struct ml_leaks *leaks);
+
+/* Whether the result says what was never freed: it has slices, and the program has ended. */
+bool ml_leaks_know_left(const struct ml_leaks *leaks);
 
 #endif

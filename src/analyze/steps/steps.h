@@ -3,7 +3,8 @@
  * A step starts at its mark and lasts until the next, the last one until its process ends.
  * step_track.h explains which marks count, and what after the last step is not a step. An
  * evaluation before a step stands for itself. Figures cover all counted spaces, as in the totals of
- * a replay: if several processes mark steps, such as the ranks of a job, restrict the replay to one.
+ * a replay: if several processes mark steps, such as the ranks of a job, restrict the replay to
+ * one.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -71,8 +72,8 @@ void ml_steps_release(struct ml_steps *steps);
 /* The first step with that number, NULL: there is none. */
 const struct ml_step *ml_steps_find(const struct ml_steps *steps, uint64_t number);
 
-/* Whether live memory rose by a hundredth or more after the last step, which is worth a look. A loss
- * or a counter that the program keeps is not. */
+/* Whether live memory rose by a hundredth or more after the last step, which is worth a look. A
+ * loss or a counter that the program keeps is not. */
 bool ml_steps_grew_after(const struct ml_steps *steps);
 
 /* The step with the highest peak, the first of several; NULL: there are no steps. */

@@ -1,4 +1,5 @@
-/* process_steps.h: the steps of each process that marks some, with the memory of that process alone.
+/* process_steps.h: the steps of each process that marks some, with the memory of that process
+ * alone.
  *
  * If one process marks steps, such as a training with workers that load data, the figures cover
  * all processes. If several do, such as the ranks of a job, they take steps of their own.

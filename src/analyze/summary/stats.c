@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "sampled.h"
 #include "stats_gather.h"
 #include "stats_tables.h"
 
@@ -18,6 +19,7 @@ static double ratio(double a, double b)
 static void fill_totals(const struct ml_gather *g, struct ml_stats *ret)
 {
     const struct ml_trace_info *info = ml_trace_info(g->replay.trace);
+    uint32_t allocation_parts = 0, free_parts = 0;
     double life_ns = 0;
 
     ret->health = ml_health_of(&g->replay);
@@ -30,9 +32,10 @@ static void fill_totals(const struct ml_gather *g, struct ml_stats *ret)
     for (size_t i = 0; i < 32; i++)
         ret->kinds[i] = g->kinds[i];
     for (size_t i = 0; i < ML_SIZE_CLASSES; i++) {
-        ret->allocations += g->sizes[i].allocations;
+        ml_sample_add(&ret->allocations, &allocation_parts, g->sizes[i].allocations,
+                      g->sizes[i].allocation_parts);
         ret->allocated_bytes += g->sizes[i].allocated_bytes;
-        ret->freed += g->sizes[i].freed;
+        ml_sample_add(&ret->freed, &free_parts, g->sizes[i].freed, g->sizes[i].free_parts);
         life_ns += g->sizes[i].life_ns;
     }
     ret->average_bytes = ret->allocations ? ret->allocated_bytes / ret->allocations : 0;

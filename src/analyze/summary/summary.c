@@ -191,10 +191,9 @@ int ml_summarize(const struct ml_trace *trace, const struct ml_summary_opts *opt
 {
     struct ml_replay at_end = {0};
     struct ml_summary_end end = {0};
-    struct books books = {.samples = {.trace = trace},
-                          .steps = {.replay = &at_end,
-                                    .steps = &ret->steps,
-                                    .track = {.only_pid = opts->steps_pid}}};
+    struct books books = {
+        .samples = {.trace = trace},
+        .steps = {.replay = &at_end, .steps = &ret->steps, .track = {.only_pid = opts->steps_pid}}};
     struct ml_classes classes;
     int closed, r = ml_classify(trace, &classes, err);
 

@@ -33,6 +33,7 @@ struct ml_figures {
     uint64_t left_blocks;
     uint64_t peak_bytes;
     uint64_t peak_time_ns;
+    uint32_t allocation_parts, free_parts, live_parts, left_parts; /* see ml_sample_add */
 };
 
 struct ml_summary_device {

@@ -10,19 +10,21 @@
 #include "defs.h"
 #include "event_names.h"
 #include "memledger/memledger.h"
+#include "sampled.h"
 #include "summary_tables.h"
 
 void ml_figures_add(struct ml_figures *sum, const struct ml_replay_space *space)
 {
-    sum->allocations += space->allocations;
+    ml_sample_add(&sum->allocations, &sum->allocation_parts, space->allocations,
+                  space->allocation_parts);
     sum->allocated_bytes += space->allocated_bytes;
-    sum->frees += space->frees;
+    ml_sample_add(&sum->frees, &sum->free_parts, space->frees, space->free_parts);
     sum->live_bytes += space->bytes.live_bytes;
-    sum->live_blocks += space->live_blocks;
+    ml_sample_add(&sum->live_blocks, &sum->live_parts, space->live_blocks, space->live_parts);
     if (space->drivers_own)
         return;
     sum->left_bytes += space->bytes.live_bytes;
-    sum->left_blocks += space->live_blocks;
+    ml_sample_add(&sum->left_blocks, &sum->left_parts, space->live_blocks, space->live_parts);
 }
 
 static void set_peak(struct ml_figures *figures, const struct ml_gauge *gauge)

@@ -51,7 +51,8 @@ bool ml_live_switch_off(enum ml_live_user user);
 void ml_live_add(uint32_t space, unsigned device, const void *p, uint64_t bytes);
 
 /* Between the two, frees of unknown blocks are remembered: another thread may free a block after
- * it was found and before it is seeded. One thread at a time; begin before the blocks are listed. */
+ * it was found and before it is seeded. One thread at a time; begin before the blocks are listed.
+ */
 void ml_live_seed_begin(void);
 void ml_live_seed_end(void);
 

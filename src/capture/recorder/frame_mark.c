@@ -16,11 +16,10 @@
 /* Frames of one stack that are further apart than this are taken for frames of two stacks. */
 #define ONE_STACK_BYTES (1u << 20)
 
-/* A handler that records does so often, so the answers are cached. */
+/* A handler that records does so often, so the answer is cached. */
 static __thread struct {
     uintptr_t begin, end;
 } signal_stack;
-static __thread uintptr_t readable_page; /* of the last mark that was read */
 
 static bool is_on_signal_stack(uintptr_t here)
 {
@@ -45,16 +44,15 @@ static bool has_mark_by_call(const volatile uint64_t *at)
     uint64_t there = 0;
     long read = ml_own_memory_read((uintptr_t)at, &there, sizeof(there));
 
-    if (read == sizeof(there))
-        readable_page = (uintptr_t)at / ML_PAGE_BYTES;
     return read < 0 || there == ml_frame_mark(at);
 }
 
-/* The frame may be gone and its memory poisoned. */
-static ML_NO_ADDRESS_SANITIZER bool has_mark(const volatile uint64_t *at)
+/* The frame may be gone and its memory poisoned. Only the page that the caller runs on is certain
+ * to be there: a page that could be read before may be unmapped by now, too. */
+static ML_NO_ADDRESS_SANITIZER bool has_mark(const volatile uint64_t *at, uintptr_t here)
 {
-    return (uintptr_t)at / ML_PAGE_BYTES == readable_page ? *at == ml_frame_mark(at)
-                                                          : has_mark_by_call(at);
+    return (uintptr_t)at / ML_PAGE_BYTES == here / ML_PAGE_BYTES ? *at == ml_frame_mark(at)
+                                                                 : has_mark_by_call(at);
 }
 
 /* Stacks grow downwards: a frame below the caller's has returned, or was left by longjmp, unless
@@ -63,7 +61,7 @@ bool ml_frame_stands_above(const volatile uint64_t *at, uintptr_t here)
 {
     int saved_errno = errno;
     bool is_below = (uintptr_t)at < here && here - (uintptr_t)at < ONE_STACK_BYTES;
-    bool stands = is_below ? is_on_signal_stack(here) : has_mark(at);
+    bool stands = is_below ? is_on_signal_stack(here) : has_mark(at, here);
 
     errno = saved_errno;
     return stands;

@@ -16,40 +16,65 @@
 
 #define PAGES_MAX 4096 /* a thread whose stack grows by more between two calls is read slowly */
 
-static uintptr_t main_stack_end;      /* 0: unknown */
-static _Atomic uintptr_t main_thread; /* its control block; 0: unknown */
+/* A thread's control block (struct pthread of glibc) begins at its thread pointer, at the top of
+ * its stack. It contains these fields, which no interface leads to without malloc; every version
+ * has them side by side, at a place of its own. */
+struct stack_fields {
+    uintptr_t
+        block; /* the lowest address of the memory, a guard page included; the main thread: 0 */
+    uintptr_t block_bytes;
+    uintptr_t guard_bytes;
+    uintptr_t reported_guard_bytes;
+};
 
-/* A child that another thread than the main one forks keeps what its parent knew. */
-static bool is_main(uintptr_t thread)
-{
-    uintptr_t known = atomic_load_explicit(&main_thread, memory_order_relaxed);
+#define CONTROL_BYTES 2048           /* the part of the control block that may have these fields */
+#define ABOVE_THREAD_MAX (64u << 10) /* the block's end is at most this far above the pointer */
+#define STACK_MIN (16u << 10)        /* PTHREAD_STACK_MIN */
 
-    if (ML_LIKELY(known) || !ml_calls_begin())
-        return known == thread;
-    if (getpid() == (pid_t)ml_thread_id())
-        atomic_store_explicit(&main_thread, known = thread, memory_order_relaxed);
-    ml_calls_end();
-    return known == thread;
-}
+static uintptr_t main_stack_end; /* 0: unknown */
 
 void ml_stack_memory_init(void)
 {
     const uintptr_t *end = ml_symbol_after(NULL, "__libc_stack_end", NULL);
 
     main_stack_end = end ? *end & ~(sizeof(uintptr_t) - 1) : 0;
-    (void)is_main((uintptr_t)__builtin_thread_pointer()); /* it remembers the answer */
 }
 
-/* A thread's control block is at the top of its stack. The main thread has its own elsewhere,
- * below: what is below that one is the stack of a coroutine, and may be unmapped. */
-static uintptr_t top_above(uintptr_t stack_pointer)
+/* Whether these words describe the memory that the control block is at the top of. */
+static bool are_of(const struct stack_fields *f, uintptr_t thread)
 {
-    uintptr_t thread = (uintptr_t)__builtin_thread_pointer();
+    uintptr_t below = thread - f->block;
 
-    if (stack_pointer < thread && !is_main(thread) &&
-        (thread < main_stack_end || stack_pointer >= main_stack_end))
-        return thread;
-    return stack_pointer < main_stack_end ? main_stack_end : 0;
+    return f->block && f->block < thread && f->block_bytes >= STACK_MIN &&
+           f->block_bytes > below + CONTROL_BYTES && f->block_bytes <= below + ABOVE_THREAD_MAX &&
+           f->guard_bytes % ML_PAGE_BYTES == 0 && f->guard_bytes < f->block_bytes &&
+           f->reported_guard_bytes < f->block_bytes;
+}
+
+/* The lowest address of the thread's stack; 0: it is the main thread, or the fields are not known.
+ */
+static ML_NO_ADDRESS_SANITIZER uintptr_t lowest_of(uintptr_t thread)
+{
+    for (size_t at = 0; at + sizeof(struct stack_fields) <= CONTROL_BYTES;
+         at += sizeof(uintptr_t)) {
+        const struct stack_fields *fields = (const struct stack_fields *)(thread + at);
+
+        if (ML_UNLIKELY(are_of(fields, thread)))
+            return fields->block;
+    }
+    return 0;
+}
+
+/* The main thread has its control block elsewhere, mostly below its stack: what is below that one
+ * is no stack of a thread. */
+static void begin_range(struct ml_stack_range *range, uintptr_t thread)
+{
+    uintptr_t lowest = lowest_of(thread);
+
+    range->thread = thread;
+    range->lowest = lowest ? lowest : thread < main_stack_end ? thread : 0;
+    range->end = lowest ? thread : main_stack_end;
+    range->begin = (range->end + ML_PAGE_BYTES - 1) & ~(ML_PAGE_BYTES - 1);
 }
 
 /* Whether a word can be read. The kernel reads it as a set of signals, and then refuses the call,
@@ -75,16 +100,14 @@ static void extend(struct ml_stack_range *range, uintptr_t begin)
 
 void ml_stack_cover(struct ml_stack_range *range, uintptr_t stack_pointer)
 {
+    uintptr_t thread = (uintptr_t)__builtin_thread_pointer();
     uintptr_t page = stack_pointer & ~(ML_PAGE_BYTES - 1);
-    uintptr_t top = top_above(stack_pointer);
     int saved_errno = errno;
 
-    if (!top)
+    if (range->thread != thread)
+        begin_range(range, thread);
+    if (stack_pointer < range->lowest || stack_pointer >= range->end)
         return;
-    if (range->end != top) {
-        range->end = top;
-        range->begin = (top + ML_PAGE_BYTES - 1) & ~(ML_PAGE_BYTES - 1);
-    }
     if (range->begin > page && range->begin - page <= PAGES_MAX * ML_PAGE_BYTES)
         extend(range, page);
     errno = saved_errno;

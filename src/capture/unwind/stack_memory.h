@@ -1,9 +1,11 @@
 /* stack_memory.h: reads of a thread's stack that cannot fault.
  *
- * Between the stack pointer and the top of its stack a thread may read everything. The top is known
- * for stacks that the kernel and pthread_create provide; the pages below it are tried once. A
- * program that runs on a stack of its own (a coroutine, a signal stack) is read word by
- * word, each of which the kernel tries first.
+ * Between the stack pointer and the top of its stack a thread may read everything. Both ends are
+ * known of a stack that pthread_create provides or is given, and the top of the main thread's,
+ * which the kernel keeps apart from other memory. The pages below the top are tried once, none
+ * below the lower end: a program may unmap what is there at any time. A program that runs on a
+ * stack of its own (a coroutine, a signal stack) is read word by word, each of which the kernel
+ * tries first.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -19,6 +21,8 @@
 struct ml_stack_range {
     uintptr_t begin;
     uintptr_t end;
+    uintptr_t lowest; /* the beginning is never below this address */
+    uintptr_t thread; /* the pointer of the thread whose stack it is */
 };
 
 /* Call once, when no other thread can load libraries: see ml_symbol_after. */

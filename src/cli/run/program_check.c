@@ -34,14 +34,26 @@ static bool is_python(const char *name)
     return dot && !strcmp(dot, ".py") && !access(name, F_OK);
 }
 
+static bool is_trace(const char *name)
+{
+    const char *dot = strrchr(name, '.');
+    return dot && !strcmp(dot, ".mled") && !access(name, F_OK);
+}
+
 static int not_found(const char *name, struct ml_error *err)
 {
+    struct stat st;
+
     if (is_python(name))
         return ml_error_set(err, -EACCES,
                             "%s is not a program by itself; use 'memledger run -- python3 %s'",
                             name, name);
+    if (!stat(name, &st) && S_ISDIR(st.st_mode))
+        return ml_error_set(err, -EACCES, "%s is a directory; name a program", name);
     if (!access(name, F_OK))
-        return ml_error_set(err, -EACCES, "%s is not an executable file", name);
+        return ml_error_set(err, -EACCES,
+                            "%s is not an executable file; chmod +x makes a program or script one",
+                            name);
     return ml_error_set(err, -ENOENT, "%s: no such program", name);
 }
 
@@ -63,7 +75,10 @@ int ml_program_find(const char *name, char *ret, struct ml_error *err)
     }
     if (is_python(name))
         return not_found(name, err);
-    return ml_error_set(err, -ENOENT, "%s: no such program in PATH", name);
+    if (is_program(name))
+        return ml_error_set(err, -ENOENT, "%s: no such program in PATH; use ./%s", name, name);
+    return ml_error_set(err, -ENOENT, "%s: no such program in PATH%s", name,
+                        is_trace(name) ? "; memledger summary shows a trace" : "");
 }
 
 static bool has_interpreter(int fd, const Elf64_Ehdr *elf)

@@ -270,10 +270,10 @@ static bool begins_run(const struct ml_stage *stage, const struct ml_source *s)
     const struct ml_target *t = s->target;
     uint32_t space = s->first >> 8 & 0xff;
 
-    return is_alloc_or_free(s->first & 0xff) && !s->node_begun && !s->helps &&
-           !s->place.stack && space < ML_SPACE_WIDE && space < t->spaces.len &&
-           t->spaces.items[space].id && !t->spaces.items[space].sampled && e->events &&
-           e->events < ML_BLOCK_MAX_EVENTS && !(t->profile && ml_profile_active(t->profile));
+    return is_alloc_or_free(s->first & 0xff) && !s->node_begun && !s->helps && !s->place.stack &&
+           space < ML_SPACE_WIDE && space < t->spaces.len && t->spaces.items[space].id &&
+           !t->spaces.items[space].sampled && e->events && e->events < ML_BLOCK_MAX_EVENTS &&
+           !(t->profile && ml_profile_active(t->profile));
 }
 
 uint32_t ml_source_take_plain(struct ml_stage *stage, struct ml_source *source, uint64_t limit)

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "category_columns.h"
+#include "paragraph.h"
 #include "snapshot_report.h"
 
 #define INDENT 2
@@ -134,6 +135,23 @@ static int put_rows(const struct ml_module_tree *tree, const struct ml_style *st
     return r;
 }
 
+/* Memory of malloc has no modules, and a tree of one row says nothing. */
+static int put_hint(const struct ml_module_tree *tree, const struct ml_style *style,
+                    struct ml_buf *out)
+{
+    if (tree->rows.len != 1 || !tree->rows.items[0].no_module)
+        return 0;
+    if (tree->has_stacks)
+        return ml_report_paragraph(out, style, 0,
+                                   "No block belongs to a module: memledger tree --by callers "
+                                   "shows the functions that allocate and their callers.");
+    if (!tree->at.instant.health.heap_recorded)
+        return 0;
+    return ml_report_paragraph(out, style, 0,
+                               "No block belongs to a module: memledger run --heap --stacks native "
+                               "records the calls, which tree --by callers then shows.");
+}
+
 int ml_module_tree_text(const struct ml_module_tree *tree, const char *file,
                         const struct ml_style *style, struct ml_buf *out)
 {
@@ -159,7 +177,7 @@ int ml_module_tree_text(const struct ml_module_tree *tree, const char *file,
         r = ml_category_left_out(&columns, out);
     if (r == 0 && tree->from_scopes)
         r = ml_buf_puts(out, "No modules were recorded: shown by scope.\n");
-    return r;
+    return r < 0 ? r : put_hint(tree, style, out);
 }
 
 /* ---- JSON -------------------------------------------------------------- */

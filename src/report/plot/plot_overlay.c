@@ -201,6 +201,25 @@ static const char *point_text(const struct overlay *o, size_t i, char text[32])
     return ml_format_bytes(text, peak_of(&o->series[i]), o->opts->unit);
 }
 
+/* Moves the box by lines of text until it is on no other. Those above the picture are the legend's.
+ * @return whether it then is in the picture */
+static bool move_box(struct box *box, const struct box *placed, size_t count, double step,
+                     const struct ml_plot_area *f)
+{
+    bool again = true;
+
+    while (again && box->y > f->top && box->y < f->bottom) {
+        again = false;
+        for (size_t k = 0; k < count && !again; k++)
+            if (overlap(box, &placed[k])) {
+                box->y = placed[k].y + step;
+                again = true;
+            }
+    }
+    return box->y - ML_TEXT_PX + 4 >= f->top && box->y < f->bottom;
+}
+
+/* Above the peak; where many peaks are close together, below it. */
 static struct box place_name(const struct overlay *o, size_t i, const struct box *placed,
                              size_t count)
 {
@@ -208,19 +227,15 @@ static struct box place_name(const struct overlay *o, size_t i, const struct box
     const struct ml_plot_area frame = frame_of(o, i), *f = &frame;
     char text[32];
     struct box box = {.width = ml_text_width(point_text(o, i, text), ML_TEXT_PX, true)};
-    bool again = true;
+    double line = ML_PLOT_LINE_PX - 4;
 
     box.x = ml_frame_x(f, (double)t->peak_time_ns) - box.width / 2;
     box.x = box.x + box.width > f->right ? f->right - box.width : box.x;
     box.x = box.x < f->left + 4 ? f->left + 4 : box.x;
     box.y = ml_frame_y(f, (double)t->peak_bytes) - 9;
-    while (again) {
-        again = false;
-        for (size_t k = 0; k < count; k++)
-            if (overlap(&box, &placed[k])) {
-                box.y = placed[k].y - ML_PLOT_LINE_PX + 4;
-                again = box.y > ML_TEXT_PX;
-            }
+    if (!move_box(&box, placed, count, -line, f)) {
+        box.y = ml_frame_y(f, (double)t->peak_bytes) + ML_PLOT_LINE_PX;
+        (void)move_box(&box, placed, count, line, f);
     }
     return box;
 }

@@ -151,12 +151,11 @@ static void draw_legend(const struct map *m, enum ml_unit unit)
     double y = m->top + (double)m->lines * m->line_px + LEGEND_PX, x = m->left;
     char bytes[32];
 
-    ml_draw_text(
-        m->canvas, &before, x + 10, y + 9,
-        m->from_bytes == 0
-            ? "0"
-            : ml_canvas_printf(m->canvas, "%s",
-                               ml_format_bytes(bytes, (int64_t)m->from_bytes, unit)));
+    ml_draw_text(m->canvas, &before, x + 10, y + 9,
+                 m->from_bytes == 0
+                     ? "0"
+                     : ml_canvas_printf(m->canvas, "%s",
+                                        ml_format_bytes(bytes, (int64_t)m->from_bytes, unit)));
     for (unsigned i = 1; i <= SHADES; i++) {
         struct ml_pen pen = pen_of(i);
 

@@ -114,7 +114,8 @@ static void say_ratios(struct words *w, const struct ml_rank_finding *f)
         say(w, " (%.1f times the %s of %s peers", f->ratio, plurals[f->category], its(f));
     else
         say(w, " (%s peers have no %s", its(f), plurals[f->category]);
-    if (f->category != MEMLEDGER_INPUT && f->input_ratio > 0 && (f->input_ratio > 1.1 || f->input_ratio < 0.9))
+    if (f->category != MEMLEDGER_INPUT && f->input_ratio > 0 &&
+        (f->input_ratio > 1.1 || f->input_ratio < 0.9))
         say(w, ", %.1f times the inputs", f->input_ratio);
     if (f->steps_compared > 1 && f->steps_above > 0 && f->steps_above < f->steps_compared)
         say(w, ", in %" PRIu64 " of %" PRIu64 " steps", f->steps_above, f->steps_compared);

@@ -21,10 +21,8 @@ static const char *const kind_words[] = {
 };
 
 static const char *const kind_keys[] = {
-    [ML_LIMIT_PEAK] = "peak_bytes",
-    [ML_LIMIT_GROWTH] = "growth_bytes_per_step",
-    [ML_LIMIT_LEFT] = "never_freed_bytes",
-    [ML_LIMIT_LOST] = "lost_events",
+    [ML_LIMIT_PEAK] = "peak_bytes",        [ML_LIMIT_GROWTH] = "growth_bytes_per_step",
+    [ML_LIMIT_LEFT] = "never_freed_bytes", [ML_LIMIT_LOST] = "lost_events",
     [ML_LIMIT_DROPPED] = "dropped_events",
 };
 

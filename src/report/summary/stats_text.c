@@ -4,6 +4,7 @@
  */
 #include "stats_report.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -296,7 +297,7 @@ static int put_objects(const struct page *p, size_t *at)
         put_value(&t, p, row->unit, times ? (int64_t)row->sum : row->last);
         put_value(&t, p, row->unit, row->min);
         put_value(&t, p, row->unit, row->max);
-        put_value(&t, p, row->unit, (int64_t)row->average);
+        put_value(&t, p, row->unit, llround(row->average));
     }
     return ml_cells_print(&t, r, p->out, p->style);
 }

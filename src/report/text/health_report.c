@@ -179,8 +179,7 @@ static void tell_import(struct writer *w, const struct ml_health *h)
 /* ", never freed 1.2 MiB ± 3 %"; nothing if the error is not known. An error beyond the figure
  * leaves only a bound, which holds in 19 of 20 runs. */
 static int put_estimate(struct ml_buf *text, const char *what, uint64_t value, uint64_t error,
-                        const char *(*format)(char *, uint64_t, enum ml_unit),
-                        enum ml_unit unit)
+                        const char *(*format)(char *, uint64_t, enum ml_unit), enum ml_unit unit)
 {
     double percent = 100.0 * (double)error / (double)ml_max_u64(value, 1);
     char figure[32];

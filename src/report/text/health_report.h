@@ -20,7 +20,8 @@ int ml_health_text(const struct ml_health *health, const char *name, const struc
 const char *ml_health_cut_short_words(const struct ml_health *health);
 
 /* The column of memory that was never freed. In a recording without its end, or whose program ran
- * on, the memory was live when the recording stopped. Without its first character, which aligns it, it is a word. */
+ * on, the memory was live when the recording stopped. Without its first character, which aligns it,
+ * it is a word. */
 const char *ml_health_left_title(const struct ml_health *health);
 
 /* That a recording has no allocations. Precondition: it is empty. */

@@ -156,6 +156,8 @@ void ml_stack_json(const struct ml_stack_view *stack, struct ml_json *json)
 {
     if (!ml_frame_is_python(&stack->frames.items[stack->asker]))
         ml_json_kv_cstr(json, "owner", stack->owner);
+    if (stack->asker > 0)
+        ml_json_kv_u64(json, "asker", stack->asker);
     ml_json_key(json, "stack");
     ml_json_begin_array(json);
     for (size_t i = 0; i < stack->frames.len; i++)

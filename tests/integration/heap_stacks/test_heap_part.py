@@ -113,6 +113,17 @@ def test_totals_are_within_their_error():
     equal(stats["temporary_allocations"], None, "temporary ones are not known of samples")
 
 
+def test_all_reports_have_the_same_totals():
+    """A sample stands for a number of blocks that is not whole; groups lose no parts of them."""
+    result = record("sample:16384")
+    allocations = report("summary", result.trace)["allocations"]
+    equal(report("stats", result.trace)["allocations"], allocations, "of stats")
+    for by in ("function", "stack", "thread"):
+        table = report("table", result.trace, "--of", "calls", "--by", by, "-n", "2")
+        equal(table["total"]["calls"], allocations, f"of table --of calls --by {by}")
+    equal(table["health"]["allocations"], allocations, "of the remark above reports")
+
+
 def test_reports_say_that_they_estimate():
     result = record("sample")
     for command in (["summary"], ["table", "--by", "stack"], ["table"], ["leaks"],

@@ -98,6 +98,22 @@ def test_plugins_in_the_same_place():
         ends_in_main(60000 + i, f"{name}_twin", "plugin_allocates", "loads_plugins", "main")
 
 
+def test_memory_beside_a_stack_that_goes_away():
+    """The recorder reads it again only with the kernel's help."""
+    result = run(harness.program("heap_stacks/bare_threads"), options=OPTIONS)
+    equal((result.code, result.out), (0, "done\n"), "the program's end", result)
+    sizes = {}
+    for event in report("events", result.trace, "--kind", "alloc")["events"]:
+        functions = [f.get("function") for f in event.get("stack", [])]
+        if functions[:3] == ["innermost", "middle", "outer"]:
+            sizes.setdefault(event["bytes"], set()).add(tuple(functions[3:]))
+    equal(sorted(sizes), [1001, 1002, 2001], "the blocks")
+    for size in 1001, 1002:
+        equal({callers[:4] for callers in sizes[size]},
+              {("on_memory_below", "call_on", "run_below", "thread_main")}, "the callers", sizes)
+    equal({callers[0] for callers in sizes[2001]}, {"thread_main"}, "the callers", sizes)
+
+
 def test_children():
     ends_in_main(70001, "innermost", "forks", "main")
     ends_in_main(70002, "innermost", "forks", "main")
@@ -115,6 +131,14 @@ def test_table():
     run(CALLERS, options=OPTIONS + ["--symbols=off"])
     text = plain(harness.MEMLEDGER, "table", "--by", "stack", "t.mled").stdout
     contains(text, "calls_the_family < main", "the table")
+
+
+def test_a_tree_of_modules_points_to_the_tree_of_calls():
+    run("ls", "/", options=OPTIONS)
+    contains(plain(harness.MEMLEDGER, "tree", "t.mled").stdout,
+             "No block belongs to a module: memledger tree --by callers", "the hint")
+    run("ls", "/", options=["-q", "-f", "--heap"])
+    contains(plain(harness.MEMLEDGER, "tree", "t.mled").stdout, "run --heap --stacks native", "the hint")
 
 
 # ---- Real programs ----------------------------------------------------------------------

@@ -269,7 +269,9 @@ export interface Leak {
   blocks_per_step: number;
   grew_in_steps: number;
   live_bytes: Bytes;
-  example?: { stack?: Frame[] };
+  grown_blocks: number;
+  never_freed_bytes?: Bytes; // of the growth, in slices
+  example?: { stack?: Frame[]; asker?: number };
   [key: string]: unknown;
 }
 
@@ -292,7 +294,29 @@ export interface Growth {
 export interface Leaks extends Report, Growth {
   by: string[]; // also of those after the last step
   after_steps: Growth | null;
-  never_freed?: { bytes: Bytes; blocks: number; groups: number; largest: Group[] };
+  never_freed?: { bytes: Bytes; blocks: number; groups: number; growing_bytes: Bytes; largest: Group[] };
+}
+
+/* The sorts of reach are there if the process was searched as it ended. */
+export interface LeftBlocks {
+  bytes: Bytes;
+  blocks: number;
+  definitely_lost?: { bytes: Bytes; blocks: number };
+  indirectly_lost?: { bytes: Bytes; blocks: number };
+  reachable?: { bytes: Bytes; blocks: number };
+  unknown?: { bytes: Bytes; blocks: number };
+}
+
+export interface LeftGroup extends LeftBlocks {
+  stack: Frame[] | null;
+  asker?: number; // those before are frames of an allocator
+}
+
+/* `leaks --never-freed` */
+export interface NeverFreed extends Report {
+  never_freed: LeftBlocks & { groups: number };
+  groups: LeftGroup[];
+  searched?: { pid: number; outcome: string }[];
 }
 
 export interface OomChange {

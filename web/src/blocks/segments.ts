@@ -12,7 +12,8 @@ import { toCsv } from '../format/csv';
 import { instantHeading } from '../instant/frame';
 import { categoryNumber, words } from '../theme/categories';
 import { inks, isHatched } from '../theme/inks';
-import { beginCanvas, fitText, type Surface } from '../theme/surface';
+import { fitText } from '../theme/fit-text';
+import { beginCanvas, type Surface } from '../theme/surface';
 import { pieceAt, type Segment, type SegmentBlock } from './pieces';
 
 export interface Fragmentation extends Instant {

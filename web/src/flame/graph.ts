@@ -8,11 +8,13 @@ import type { Picture } from '../dom/save';
 import { contains } from '../dom/sort';
 import { formatBytes, formatCount, formatExact, formatPercent } from '../format/bytes';
 import { inks, isHatched } from '../theme/inks';
-import { beginCanvas, fitText, type Surface } from '../theme/surface';
+import { fitText } from '../theme/fit-text';
+import { beginCanvas, type Surface } from '../theme/surface';
 import { cellAt, cellBeside, flameCells, pathTo, type Cell, type FlameNode } from './cells';
 
 const rowRem = 1.7;
-const textRoomPx = 26; // narrower cells have no name
+const textRoomPx = 26; // narrower cells have no name …
+const lettersLeast = 3; // … nor do those with room for fewer letters of it and an ellipsis
 const minPx = 0.7;
 
 export class FlameGraph {
@@ -116,7 +118,7 @@ export class FlameGraph {
     surface.setAlpha(this.search !== '' && !contains(node.detail, this.search) ? 0.25 : 1);
     surface.rect(x, y, Math.max(w - 1, 0.5), row - 1, node.part ?? inks.grid);
     if (w <= textRoomPx) return;
-    const text = fitText(surface, `${node.name} ${this.amount(node.bytes)}`, 0.5 * row, w - 8);
+    const text = fitText(surface, `${node.name} ${this.amount(node.bytes)}`, 0.5 * row, w - 8, lettersLeast);
     surface.text(x + 4, y + row / 2, text, { px: 0.5 * row, halo: node.part !== null && isHatched(node.part) });
   }
 

@@ -18,6 +18,11 @@ const units: readonly Unit[] = [
   { name: 'PiB', bytes: 2 ** 50, decimals: 2 },
 ];
 
+/* Growth per step may have parts of a byte: these are rounded first, as by the command line. */
+function wholeBytes(bytes: number): number {
+  return Math.sign(bytes) * Math.floor(Math.abs(bytes) + 0.5);
+}
+
 /* Rounds halves up, unlike toFixed. */
 function inUnit(bytes: number, unit: Unit): number {
   const power = 10 ** unit.decimals;
@@ -32,7 +37,7 @@ function bestUnit(bytes: number): Unit {
 
 /* "58.3 MiB"; a number that rounds to 0 has no sign. */
 export function formatBytes(bytes: number): string {
-  const size = Math.abs(bytes);
+  const size = Math.abs(wholeBytes(bytes));
   const unit = bestUnit(size);
   const shown = inUnit(size, unit);
   const sign = bytes < 0 && shown > 0 ? '-' : '';
@@ -52,7 +57,8 @@ export function formatCount(count: number): string {
 
 /* "61,163,076 bytes", to show on hover */
 export function formatExact(bytes: number): string {
-  return `${formatCount(bytes)} byte${Math.abs(bytes) === 1 ? '' : 's'}`;
+  const whole = wholeBytes(bytes);
+  return `${formatCount(whole)} byte${Math.abs(whole) === 1 ? '' : 's'}`;
 }
 
 /* "75.5 %" */

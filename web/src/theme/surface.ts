@@ -110,19 +110,6 @@ export class CanvasSurface implements Surface {
   }
 }
 
-/* Cut to the room, with an ellipsis. */
-export function fitText(surface: Surface, text: string, px: number, room: number): string {
-  let [shortest, longest] = [0, text.length];
-
-  if (surface.measure(text, px) <= room) return text;
-  while (shortest < longest) {
-    const middle = Math.ceil((shortest + longest) / 2);
-    if (surface.measure(`${text.slice(0, middle)}…`, px) <= room) shortest = middle;
-    else longest = middle - 1;
-  }
-  return shortest > 0 ? `${text.slice(0, shortest)}…` : '';
-}
-
 /* Makes the canvas as large as its place, and clears it. @return null: the browser has no canvas */
 export function beginCanvas(canvas: HTMLCanvasElement): Surface | null {
   const scale = window.devicePixelRatio;

@@ -50,7 +50,7 @@ interface Span {
   end_ns: number;
 }
 
-const lengthiest = 5; // times the longest other step
+const lengthiest = 1.5; // times the longest other step
 
 /* The last step lasts until its process ends, which may take much longer than a step. */
 function endOf(steps: readonly Span[], last: Span): number {

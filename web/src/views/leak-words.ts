@@ -2,7 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-import type { Growth, Leaks } from '../api/types';
+import type { Growth, Leak, Leaks } from '../api/types';
 import { formatBytes, formatChange, formatCount } from '../format/bytes';
 
 /* A run without steps is cut into slices. */
@@ -10,7 +10,7 @@ export function unitOf(data: Growth): string {
   return data.by_slices_of === 'step' ? 'step' : 'slice';
 }
 
-function plural(count: number, noun: string): string {
+export function plural(count: number, noun: string): string {
   return `${formatCount(count)} ${noun}${count === 1 ? '' : 's'}`;
 }
 
@@ -64,7 +64,20 @@ export function afterCaption(after: Growth): string {
     `live ${formatBytes(after.from_bytes)}, then ${formatBytes(after.to_bytes)}`;
 }
 
-export function neverFreedCaption(left: NonNullable<Leaks['never_freed']>): string {
-  const groups = left.groups > left.largest.length ? ` (the largest ${left.largest.length} of ${formatCount(left.groups)} groups)` : '';
-  return `Never freed: ${formatBytes(left.bytes)} in ${plural(left.blocks, 'block')}${groups}`;
+/* "+1", "+0.57" */
+export function blocksText(leak: Leak, measured: number): string {
+  const blocks = leak.blocks_per_step;
+  const size = Math.floor(100 * Math.abs(blocks) + 0.5) / 100;
+  return `${blocks < 0 ? '-' : '+'}${size.toFixed(leak.grown_blocks % measured === 0 ? 0 : 2)}`;
+}
+
+/* Data that a program collects until it is done, and a leak of a server that ends cleanly, look the same. */
+export function fateSentence(data: Leaks): string[] {
+  const isKnown = data.leaks.some((leak) => leak.never_freed_bytes !== undefined);
+  const left = data.never_freed?.growing_bytes ?? 0;
+
+  if (!isKnown) return [];
+  return [left > 0 ? `${formatBytes(left)} of this growth was never freed.`
+    : 'All of this was freed before the program ended. A program that collects data until it is done looks like this, ' +
+      'and so does a server that keeps too much and ends cleanly.'];
 }

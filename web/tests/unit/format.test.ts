@@ -25,6 +25,10 @@ describe('bytes are printed as by the command line', () => {
     [61163076, '58.3 MiB'],
     [1427111936, '1.33 GiB'],
     [-61163076, '-58.3 MiB'],
+    [1.5, '2 B'], // growth per step
+    [-1.5, '-2 B'],
+    [0.4, '0 B'],
+    [1075.2, '1.0 KiB'], // 1,075 bytes
   ])('%d is %s', (bytes, text) => expect(formatBytes(bytes)).toBe(text));
 
   test('changes have a sign, none is empty', () => {
@@ -35,6 +39,7 @@ describe('bytes are printed as by the command line', () => {
   test('exact numbers have separators', () => {
     expect(formatExact(61163076)).toBe('61,163,076 bytes');
     expect(formatExact(1)).toBe('1 byte');
+    expect(formatExact(1.5)).toBe('2 bytes');
     expect(formatCount(-1234)).toBe('-1,234');
   });
 });

@@ -8,7 +8,7 @@ import { bytesColumn, textColumn } from '../../src/dom/columns';
 import { asSentence } from '../../src/dom/notice';
 import { searchRows, sortRows } from '../../src/dom/sort';
 import { healthSentences } from '../../src/views/health';
-import { methodSentences, neverFreedCaption, nothingGrows, rangeSentence } from '../../src/views/leak-words';
+import { methodSentences, nothingGrows, rangeSentence } from '../../src/views/leak-words';
 import { changeText, requestSentence } from '../../src/views/oom-words';
 
 interface Row {
@@ -93,5 +93,4 @@ test('memory that rose once does not look like growth in every step', () => {
 
 test('too few steps are named as such', () => {
   expect(rangeSentence({ ...unchanged, steps: 2, measured: 0 })).toBe('There is nothing to compare: 2 steps were recorded and all are warm-up.');
-  expect(neverFreedCaption({ bytes: 2048, blocks: 1, groups: 1, largest: [{} as never] })).toBe('Never freed: 2.0 KiB in 1 block');
 });

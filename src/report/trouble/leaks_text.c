@@ -1,11 +1,13 @@
-/* leaks_report.c: see leaks_report.h.
+/* leaks_text.c: see leaks_report.h.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "leaks_report.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "breakdown_report.h"
 #include "cells.h"
@@ -31,7 +33,11 @@ static uint64_t found_in_all(const struct ml_leaks *leaks)
     return found;
 }
 
-/* ---- Text -------------------------------------------------------------- */
+/* A part of a byte is rounded, halves up, as everywhere. */
+static const char *format_growth(char buf[32], double bytes, const struct ml_style *style)
+{
+    return ml_format_bytes(buf, llround(bytes), style->unit);
+}
 
 #define ENDS_LEFT_OUT "; the first and the last, where a program starts and ends, are left out."
 
@@ -107,8 +113,7 @@ static int put_change(const struct ml_leaks *l, const struct ml_style *style, st
             out, "+%s in all\n",
             ml_format_bytes(change, (int64_t)(l->to_bytes - l->from_bytes), style->unit));
     return ml_buf_printf(out, "%s%s a %s\n", l->bytes_per_step > 0 ? "+" : "",
-                         ml_format_bytes(change, (int64_t)l->bytes_per_step, style->unit),
-                         ml_leaks_unit_word(l));
+                         format_growth(change, l->bytes_per_step, style), ml_leaks_unit_word(l));
 }
 
 /* "10 steps, 2 to 11; 2 before them are warm-up", and how live memory changed in them. */
@@ -147,11 +152,13 @@ static void leak_row(struct ml_table *t, const struct ml_leaks *l, const struct 
 {
     char bytes[32];
 
-    ml_table_cellf(t, "+%s", ml_format_bytes(bytes, (int64_t)leak->bytes_per_step, style->unit));
+    ml_table_cellf(t, "+%s", format_growth(bytes, leak->bytes_per_step, style));
     ml_table_cellf(t, "%+.*f", leak->grown_blocks % (int64_t)l->measured == 0 ? 0 : 2,
-                   leak->blocks_per_step);
+                   round(100 * leak->blocks_per_step) / 100);
     ml_table_cellf(t, "%" PRIu64 "/%" PRIu64, leak->grew, l->measured);
     ml_cells_bytes(t, style, leak->live_bytes);
+    if (ml_leaks_know_left(l))
+        ml_cells_bytes(t, style, leak->left_bytes);
     ml_table_cell(t, ml_leak_sign_name(leak->sign));
     name_cells(t, l, leak->names);
 }
@@ -170,6 +177,8 @@ static int put_leaks(const struct ml_leaks *l, const char *heading, const struct
     ml_table_column(&t, "blocks", ML_RIGHT);
     ml_table_column(&t, "grew in", ML_RIGHT);
     ml_table_column(&t, "live", ML_RIGHT);
+    if (ml_leaks_know_left(l))
+        ml_table_column(&t, "never freed", ML_RIGHT);
     ml_table_column(&t, "sign", ML_LEFT);
     for (size_t i = 0; i < l->by_count; i++)
         ml_key_column(&t, l->by[i]);
@@ -233,10 +242,11 @@ static int put_left(const struct ml_leaks *l, const struct ml_style *style, stru
         name_cells(&t, l, l->left.items[i].names);
     }
     r = ml_cells_print(&t, r, out, style);
-    return r < 0 ? r
-                 : ml_report_paragraph(out, style, 0,
-                                       "memledger table --at end groups them by any key, memledger "
-                                       "stats lists the largest blocks.");
+    return r < 0
+               ? r
+               : ml_report_paragraph(out, style, 0,
+                                     "memledger leaks --never-freed lists them by stack, memledger "
+                                     "table --of leaked by any key.");
 }
 
 /* The stacks of the first few. */
@@ -251,12 +261,36 @@ static int put_stacks(const struct ml_leaks *l, const struct ml_style *style, st
         if (leak->stack.frames.len == 0)
             continue;
         r = ml_report_heading(out, style, "Stack of +%s a %s",
-                              ml_format_bytes(bytes, (int64_t)leak->bytes_per_step, style->unit),
+                              format_growth(bytes, leak->bytes_per_step, style),
                               ml_leaks_unit_word(l));
         if (r == 0)
             r = ml_stack_text(&leak->stack, "  ", FRAMES_SHOWN, style, out);
     }
     return r;
+}
+
+/* Data that a program collects until it is done, and a leak of a server that ends cleanly, look the
+ * same. */
+static int put_fate(const struct ml_leaks *l, const struct ml_style *style, struct ml_buf *out)
+{
+    char left[32], text[320];
+    int r;
+
+    if (!ml_leaks_know_left(l))
+        return 0;
+    if (l->found_left_bytes == 0)
+        snprintf(text, sizeof(text),
+                 "All of this was freed before the program ended. A program that collects data "
+                 "until it is done looks like this, and so does a server that keeps too much and "
+                 "ends cleanly. ");
+    else
+        snprintf(text, sizeof(text), "%s of this growth was never freed. ",
+                 ml_format_bytes(left, (int64_t)l->found_left_bytes, style->unit));
+    if (l->left_blocks > 0)
+        strncat(text, "memledger leaks --never-freed lists what was never freed, by stack.",
+                sizeof(text) - strlen(text) - 1);
+    r = ml_buf_puts(out, "\n");
+    return r < 0 ? r : ml_report_paragraph(out, style, 0, text);
 }
 
 /* How to see where, or why that cannot be seen, if no leak that is listed has a stack. */
@@ -315,136 +349,10 @@ int ml_leaks_text(const struct ml_leaks *leaks, const char *file, const struct m
     }
     r = put_leaks(leaks, "What grows", style, out);
     if (r == 0)
+        r = put_fate(leaks, style, out);
+    if (r == 0)
         r = put_stacks(leaks, style, out);
     if (r == 0)
         r = put_after(leaks, style, out);
     return r < 0 ? r : put_hint(leaks, style, out);
-}
-
-/* ---- JSON -------------------------------------------------------------- */
-
-static void names_json(const struct ml_leaks *l, const char *const *names, struct ml_json *json)
-{
-    for (size_t i = 0; i < l->by_count; i++)
-        ml_json_kv_cstr(json, ml_key_name(l->by[i]), names[i][0] ? names[i] : NULL);
-}
-
-static void leak_json(const struct ml_leaks *l, const struct ml_leak *leak, struct ml_json *json)
-{
-    ml_json_begin_object(json);
-    ml_json_kv_cstr(json, "sign", ml_leak_sign_name(leak->sign));
-    ml_json_kv_double(json, "bytes_per_step", leak->bytes_per_step);
-    ml_json_kv_double(json, "blocks_per_step", leak->blocks_per_step);
-    ml_json_kv_u64(json, "grown_bytes", leak->grown_bytes);
-    ml_json_kv_i64(json, "grown_blocks", leak->grown_blocks);
-    ml_json_kv_u64(json, "grew_in_steps", leak->grew);
-    ml_json_kv_u64(json, "fell_in_steps", leak->fell);
-    ml_json_kv_u64(json, "live_bytes", leak->live_bytes);
-    ml_json_kv_u64(json, "live_blocks", leak->blocks);
-    names_json(l, leak->names, json);
-    if (leak->stack.frames.len > 0) {
-        ml_json_key(json, "example");
-        ml_json_begin_object(json);
-        ml_stack_json(&leak->stack, json);
-        ml_json_end_object(json);
-    }
-    ml_json_end_object(json);
-}
-
-static void left_json(const struct ml_leaks *l, struct ml_json *json)
-{
-    ml_json_key(json, "never_freed");
-    ml_json_begin_object(json);
-    ml_json_kv_u64(json, "bytes", l->left_bytes);
-    ml_json_kv_u64(json, "blocks", l->left_blocks);
-    ml_json_kv_u64(json, "groups", l->left_groups);
-    ml_json_key(json, "largest");
-    ml_json_begin_array(json);
-    for (size_t i = 0; i < l->left.len; i++) {
-        ml_json_begin_object(json);
-        ml_json_kv_u64(json, "bytes", l->left.items[i].bytes);
-        ml_json_kv_u64(json, "blocks", l->left.items[i].blocks);
-        names_json(l, l->left.items[i].names, json);
-        ml_json_end_object(json);
-    }
-    ml_json_end_array(json);
-    ml_json_end_object(json);
-}
-
-static void range_json(const struct ml_leaks *l, struct ml_json *json)
-{
-    ml_json_kv_cstr(json, "by_slices_of", ml_leak_unit_name(l->unit));
-    if (l->slices)
-        ml_json_kv_u64(json, "slices", l->slices);
-    ml_json_kv_u64(json, "steps", l->steps);
-    ml_json_kv_u64(json, "warm_up", l->warm_up);
-    ml_json_kv_u64(json, "measured", l->measured);
-    ml_json_kv_u64(json, "first_step", l->first_number);
-    ml_json_kv_u64(json, "last_step", l->last_number);
-    ml_json_kv_u64(json, "from_ns", l->from_ns);
-    ml_json_kv_u64(json, "to_ns", l->to_ns);
-    ml_json_kv_u64(json, "from_bytes", l->from_bytes);
-    ml_json_kv_u64(json, "to_bytes", l->to_bytes);
-    ml_json_kv_double(json, "bytes_per_step", l->bytes_per_step);
-    ml_json_kv_u64(json, "other_processes", l->other_pids.len);
-}
-
-static void found_json(const struct ml_leaks *l, struct ml_json *json)
-{
-    ml_json_key(json, "found");
-    ml_json_begin_object(json);
-    for (size_t i = 0; i < ML_LEAK_SIGNS; i++) {
-        ml_json_key(json, ml_leak_sign_name((enum ml_leak_sign)i));
-        ml_json_begin_object(json);
-        ml_json_kv_u64(json, "groups", l->found[i]);
-        ml_json_kv_u64(json, "grown_bytes", l->found_bytes[i]);
-        ml_json_end_object(json);
-    }
-    ml_json_end_object(json);
-}
-
-static void leaks_json(const struct ml_leaks *l, struct ml_json *json)
-{
-    ml_json_key(json, "leaks");
-    ml_json_begin_array(json);
-    for (size_t i = 0; i < l->list.len; i++)
-        leak_json(l, &l->list.items[i], json);
-    ml_json_end_array(json);
-}
-
-static void after_json(const struct ml_leaks *l, struct ml_json *json)
-{
-    ml_json_key(json, "after_steps");
-    if (!l->after) {
-        ml_json_null(json);
-        return;
-    }
-    ml_json_begin_object(json);
-    range_json(l->after, json);
-    found_json(l->after, json);
-    leaks_json(l->after, json);
-    ml_json_end_object(json);
-}
-
-int ml_leaks_json(const struct ml_leaks *leaks, const char *file, struct ml_buf *out)
-{
-    struct ml_json json;
-
-    ml_json_init(&json, out, true);
-    ml_json_begin_object(&json);
-    ml_snapshot_origin_json(&leaks->at, file, &json);
-    ml_json_kv_cstr(&json, "device", leaks->at.device);
-    range_json(leaks, &json);
-    found_json(leaks, &json);
-    ml_json_key(&json, "by");
-    ml_json_begin_array(&json);
-    for (size_t i = 0; i < leaks->by_count; i++)
-        ml_json_cstr(&json, ml_key_name(leaks->by[i]));
-    ml_json_end_array(&json);
-    leaks_json(leaks, &json);
-    after_json(leaks, &json);
-    if (leaks->slices)
-        left_json(leaks, &json);
-    ml_json_end_object(&json);
-    return ml_json_finish(&json);
 }
