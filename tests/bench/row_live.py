@@ -124,5 +124,5 @@ def row(ctx):
         r.line(name, *["%.2f" % f for f in figures])
         r.data[name] = dict(zip(["live", "metrics", "collector", "collector_live",
                                  "collector_metrics"], figures))
-    r.note("training has modules, so that every event is read; 1 % is 10 ns an event")
+    r.note("1 % is 10 ns an event")
     return r

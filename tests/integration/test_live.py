@@ -141,24 +141,21 @@ def board_bytes(pid):
     return 0
 
 
+def collector_of(trace):
+    recordings = json.loads(live("--json"))["recordings"]
+    return [r["recorder_pid"] for r in recordings if r["file"] == os.path.realpath(trace)][0]
+
+
 def test_many_mallocs():
     """Blocks that come and go are not read one by one, and all numbers are those of a report."""
     process = harness.start(sys.executable, "-c", CHURN, stdin=subprocess.PIPE,
                             options=["--heap", "--sample-hz", "0"])
     go_on(process)
     harness.read_line(process)
-    follower = subprocess.Popen([MEMLEDGER, "live", "--on-request", "t.mled"],
-                                stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-    recordings = json.loads(live("--json"))["recordings"]
-    collector = [r["recorder_pid"] for r in recordings
-                 if r["file"] == os.path.realpath("t.mled")][0]
-
-    def ask():
-        go_on(follower)
-        return json.loads(follower.stdout.readline())
+    follower, collector = on_request(), collector_of("t.mled")
 
     def churn():
-        ask()
+        answer(follower)
         go_on(process)
         harness.read_line(process)
         return board_bytes(collector) > BOARD_HEAD_BYTES
@@ -167,7 +164,7 @@ def test_many_mallocs():
     process.stdin.close()
     process.stdin = None
     harness.finish(process)
-    summary, got = harness.report("summary", "t.mled"), ask()
+    summary, got = harness.report("summary", "t.mled"), answer(follower)
     for key in ["allocations", "frees", "peak_bytes", "peak_time_ns", "lost"]:
         equal(got[key], summary[key], key)
     follower.stdin.close()
@@ -177,9 +174,9 @@ def test_many_mallocs():
 LONG_LIVED = CHURN.replace("i * i % 200", "i * 7919 % 20_000").replace("200", "20_000")
 
 
-def on_request():
-    return subprocess.Popen([MEMLEDGER, "live", "--on-request", "t.mled"], stdin=subprocess.PIPE,
-                            stdout=subprocess.PIPE, text=True)
+def on_request(*options):
+    return subprocess.Popen([MEMLEDGER, "live", "--on-request", *options, "t.mled"],
+                            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
 
 def answer(follower):
@@ -260,9 +257,7 @@ def test_slow_after_fast():
         harness.read_line(process)
 
     burst(0)
-    follower = on_request()
-    collector = [r["recorder_pid"] for r in json.loads(live("--json"))["recordings"]
-                 if r["file"] == os.path.realpath("t.mled")][0]
+    follower, collector = on_request(), collector_of("t.mled")
 
     def publishes():
         answer(follower)
@@ -280,6 +275,54 @@ def test_slow_after_fast():
     harness.finish(process)
     follower.stdin.close()
     equal(follower.wait(harness.PATIENCE_S), 0, "exit code of a follower")
+
+
+KEYS = ("category", "module", "label", "scope")
+
+
+def by_name(now):
+    return {row["name"]: row["bytes"] for row in now["rows"]}
+
+
+def test_fast_training():
+    """Blocks that a training allocates and frees within one events block, and the scopes around
+    them, are not read one by one. All numbers are those of a report, in every group."""
+    process, _ = start_training()
+    where = next_pause(process)
+    while where != "begin 1":  # gradients and state exist
+        where = next_pause(process)
+    followers = {by: on_request("--by", by, "--top", "1000") for by in KEYS}
+
+    def train():
+        for follower in followers.values():
+            answer(follower)
+        process.stdin.write("4000\n")
+        process.stdin.flush()
+        equal(harness.read_line(process), where, "the same place")
+        return board_bytes(collector_of("t.mled")) > BOARD_HEAD_BYTES
+
+    def compare():
+        settled("t.mled")
+        for by, follower in followers.items():
+            equal(by_name(answer(follower)), table("t.mled", by), f"live by {by} at {where}")
+        now, summary = answer(followers["category"]), harness.report("summary", "t.mled")
+        for key in ["events", "allocations", "frees", "peak_bytes", "peak_time_ns"]:
+            equal(now[key], summary[key], f"{key} at {where}")
+
+    harness.wait_until(train, "nets")
+    for _ in range(3):
+        train()
+    compare()
+    while where != "backward 1":
+        where = next_pause(process)
+        train()
+        compare()
+    process.stdin.close()
+    process.stdin = None
+    harness.finish(process)
+    for follower in followers.values():
+        follower.stdin.close()
+        equal(follower.wait(harness.PATIENCE_S), 0, "exit code of a follower")
 
 
 def test_list_and_process():

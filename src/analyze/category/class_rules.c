@@ -212,8 +212,7 @@ void ml_classifier_take_label(struct ml_classifier *c, const struct ml_block *bl
         return;
     weak = c->spaces.items[block->space].by_engine && is_weak(c, block, birth, text, &category);
     birth->is_result = true;
-    if (category == MEMLEDGER_PARAMETER &&
-        ml_map_put(&c->parameter_sizes, block->size, 1) < 0)
+    if (category == MEMLEDGER_PARAMETER && ml_map_put(&c->parameter_sizes, block->size, 1) < 0)
         c->failed = -ENOMEM;
     if (category == MEMLEDGER_ACTIVATION && c->spaces.items[block->space].by_engine)
         add_result(c, block);
@@ -257,5 +256,15 @@ int ml_classifier_open(struct ml_classifier *c, const struct ml_block *block)
         choose_rule(c, block, &c->processes.items[space->process], birth);
     if (block->label)
         ml_classifier_take_label(c, block, birth, block->label, block->category);
+    return 0;
+}
+
+int ml_classifier_adopt(struct ml_classifier *c, const struct ml_block *block)
+{
+    struct ml_class_facts *birth = ml_classifier_facts(c, block);
+
+    if (!birth || !space_of(c, block->space))
+        return -ENOMEM;
+    *birth = (struct ml_class_facts){.outside = true};
     return 0;
 }
