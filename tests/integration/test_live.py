@@ -247,7 +247,8 @@ for line in sys.stdin:
 
 
 def test_slow_after_fast():
-    """A follower reads on when a program that was fast allocates now and then."""
+    """A follower reads on when a program that was fast allocates now and then. The memory of old
+    nets is given back meanwhile, and a series can begin afterwards."""
     process = harness.start(sys.executable, "-c", BURSTS, stdin=subprocess.PIPE,
                             options=["--heap", "--sample-hz", "0"])
 
@@ -268,8 +269,18 @@ def test_slow_after_fast():
     burst(0)
     answer(follower)
     burst(150)
-    harness.wait_until(lambda: numbers(answer(follower)) == numbers(state("t.mled")),
-                       "the numbers of all events")
+
+    def shows_all():
+        return numbers(answer(follower)) == numbers(state("t.mled"))
+
+    def gives_memory_back():
+        answer(follower)
+        return board_bytes(collector) == BOARD_HEAD_BYTES
+
+    harness.wait_until(shows_all, "the numbers of all events")
+    harness.wait_until(gives_memory_back, "an empty board", harness.PATIENCE_S)
+    harness.wait_until(publishes, "nets again")
+    harness.wait_until(shows_all, "the numbers after that")
     process.stdin.close()
     process.stdin = None
     harness.finish(process)

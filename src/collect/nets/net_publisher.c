@@ -72,16 +72,21 @@ static bool is_wanted(const struct wishes *w, uint64_t now)
     return w->wanted_ns > 0 && now - w->wanted_ns < ML_NET_WANTED_NS;
 }
 
-/* A follower that was stopped for a moment finds the end of its series here. One that was stopped
- * for longer reads the trace from its start. */
+/* A follower that was stopped for a moment finds the last nets here. One that was stopped for
+ * longer reads the trace from its start, also if the series goes on. */
 void ml_net_publisher_rest(struct ml_net_publisher *p)
 {
-    if (!p->has_nets || ml_net_publisher_is_on(p) ||
-        ml_clock_ns(CLOCK_MONOTONIC) - p->put_ns < 2 * ML_NET_WANTED_NS ||
+    uint64_t now = ml_clock_ns(CLOCK_MONOTONIC);
+    struct wishes w;
+
+    if (!p->has_nets || now - p->put_ns < 2 * ML_NET_WANTED_NS ||
         ftruncate(p->fd, ML_NET_BOARD_DATA))
         return;
     p->has_nets = false;
     p->position = ML_NET_BOARD_DATA;
+    w = read_wishes(p);
+    if (ml_net_publisher_is_on(p) && is_wanted(&w, now))
+        return;
     ml_net_maker_free(p->maker);
     p->maker = NULL;
 }

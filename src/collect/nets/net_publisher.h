@@ -29,8 +29,8 @@ void ml_net_publisher_release(struct ml_net_publisher *p);
 /* Whether a series is under way: each block that stays in the trace needs a net. */
 bool ml_net_publisher_is_on(const struct ml_net_publisher *p);
 
-/* Gives the memory of old nets back, seconds after the last series has ended. Cheap without any:
- * call it from time to time. */
+/* Gives the memory of old nets back, seconds after the last one. Cheap without any: call it from
+ * time to time, while no net is made. */
 void ml_net_publisher_rest(struct ml_net_publisher *p);
 
 /* Publishes the net of the events that ml_encoder_write has just written, if there is one. Without
