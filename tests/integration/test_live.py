@@ -336,6 +336,49 @@ def test_fast_training():
         equal(follower.wait(harness.PATIENCE_S), 0, "exit code of a follower")
 
 
+def test_paused():
+    process, _ = start_training()
+    equal(settled("t.mled")["paused"], False, "before the pause")
+    pid = str(state("t.mled")["processes"][0]["pid"])
+    equal(harness.plain(MEMLEDGER, "pause", pid).returncode, 0, "exit code of pause")
+    harness.wait_until(lambda: state("t.mled")["paused"], "a paused recording")
+    check(state("t.mled")["paused_at_ns"] <= state("t.mled")["time_ns"], "since when")
+    contains(live("--once", "t.mled").splitlines()[1], "t.mled: paused for ", "the first line")
+    equal(harness.plain(MEMLEDGER, "resume", pid).returncode, 0, "exit code of resume")
+    harness.wait_until(lambda: not state("t.mled")["paused"], "a recording that goes on")
+    contains(live("--once", "t.mled"), "t.mled: recording, last event ", "after the pause")
+    process.kill()
+    harness.finish(process)
+
+
+def test_functions_without_names():
+    """Names of native functions come at the end: until then there are addresses, and a note."""
+    process = harness.start(sys.executable, "-c", BURSTS, stdin=subprocess.PIPE,
+                            options=["--heap", "--stacks", "native", "--sample-hz", "0"])
+    process.stdin.write("0\n")
+    process.stdin.flush()
+    harness.read_line(process)
+    note = "names follow when the recording ends"
+
+    def has_address():
+        return any(re.fullmatch(r"[^ ]+\+0x[0-9a-f]+", row["name"])
+                   for row in state("t.mled", "function")["rows"])
+
+    harness.wait_until(has_address, "a function's address")
+    settled("t.mled")
+    all_rows = json.loads(live("--once", "--json", "--by", "function", "--top", "1000", "t.mled"))
+    equal(by_name(all_rows), table("t.mled", "function"), "live by function")
+    check(state("t.mled", "stack")["awaits_names"], "names to come in stacks")
+    contains(live("--once", "--by", "function", "t.mled"), note, "the note")
+    check(note not in live("--once", "--by", "category", "t.mled"), "a note without functions")
+    process.stdin.close()
+    process.stdin = None
+    harness.finish(process)
+    ended = state("t.mled", "function")
+    check(not ended["awaits_names"], "names to come at the end")
+    check(not any("+0x" in row["name"] for row in ended["rows"]), "addresses at the end", ended)
+
+
 def test_list_and_process():
     process, _ = start_training()
     listed = json.loads(live("--json"))["recordings"]

@@ -83,6 +83,11 @@ static void on_mark(void *ctx, const struct ml_event *event)
     struct ml_following *f = ctx;
     enum ml_step_turn turn = ml_step_track_mark(&f->steps, event);
 
+    if (event->kind == ML_MARK &&
+        (event->args[0] == ML_MARK_PAUSE || event->args[0] == ML_MARK_RESUME)) {
+        f->is_paused = event->args[0] == ML_MARK_PAUSE;
+        f->paused_at_ns = event->time_ns;
+    }
     if (event->kind == ML_PROCESS_END)
         forget_uses(f, (uint32_t)event->args[0]);
     if (turn == ML_STEP_GOES_ON || turn == ML_STEP_EVALUATES)
@@ -281,6 +286,7 @@ static void release_state(struct ml_following *f)
     ml_net_series_release(&f->series);
     f->awaits = f->postponed = false;
     f->steps = (struct ml_step_track){0};
+    f->is_paused = false;
     f->step_begin_ns = f->step_length_ns = 0;
     f->step_peak_bytes = f->last_step_peak_bytes = 0;
     ml_net_reader_release(&f->nets);
