@@ -133,7 +133,7 @@ void ml_replay_net_touch(struct ml_replay *r, uint32_t space, const struct ml_ne
         .kind = ML_ALLOC, .time_ns = step->time_ns, .addr = step->addr, .space = s->number};
     struct ml_addr_place place;
 
-    if (s->by_addr.used == 0)
+    if (s->by_addr.used == 0 || !s->by_addr.slots)
         return;
     place =
         ml_addr_probe(&s->by_addr, &r->blocks.items[0].addr, sizeof(struct ml_block), step->addr);

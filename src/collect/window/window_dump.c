@@ -13,7 +13,7 @@
 #include "window_gone.h"
 #include "window_tags.h"
 
-#define DEFS_BYTES (4u << 20) /* of definitions, in one block */
+#define DEFS_BYTES (512u << 10) /* of definitions, in one block */
 
 /* ---- Order ---------------------------------------------------------------- */
 

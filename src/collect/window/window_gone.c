@@ -8,7 +8,7 @@
 
 #include "defs.h"
 
-#define CHUNK_BYTES (1u << 20) /* of definitions between two places where a block may end */
+#define CHUNK_BYTES (128u << 10) /* of definitions between two places where a block may end */
 
 static bool is_gone(const struct ml_window_state *s, uint64_t process)
 {
