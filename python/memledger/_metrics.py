@@ -21,6 +21,8 @@ from ._library import find_command
 
 _ANSWER_S = 5
 _CATCHING_UP_S = 0.02  # while a follower that did not answer in time reads a long trace
+_HUNG_S = 5  # without an answer, and without any CPU time
+_END_S = 1  # for a follower that was killed; one that waits for a disk ends later
 _RETRY_S = 1  # a process that has just begun is not in its trace yet
 
 # As `live --json` names them for each device, and as they are logged.
@@ -42,6 +44,16 @@ _OF_RUN = {
 }
 
 
+def _cpu_ticks(pid):
+    """CPU time of a process so far; None if it cannot be read."""
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as file:
+            fields = file.read().rpartition(b")")[2].split()
+        return int(fields[11]) + int(fields[12])
+    except (OSError, ValueError, IndexError):
+        return None
+
+
 class _Follower:
     """A `memledger live` that answers each line on its input with the state of the trace."""
 
@@ -50,6 +62,7 @@ class _Follower:
         self.owner = os.getpid()
         self.unread = b""
         self.unanswered = False
+        self.seen_ticks, self.seen_at = None, 0  # its CPU time, and when that was first seen
         # No pipe: if the program has the default action for SIGPIPE, a dead follower would kill it.
         self.requests, its_input = socket.socketpair()
         with its_input:
@@ -60,21 +73,31 @@ class _Follower:
 
     def ask(self):
         """The state as a dict; None if the follower is still catching up. Raises OSError or
-        ValueError if it has ended or answers nonsense."""
+        ValueError if it has ended, hangs or answers nonsense."""
         was_late = self.unanswered
         line = self._exchange(_CATCHING_UP_S if was_late else _ANSWER_S)
         if line is not None and was_late:
             line = self._exchange(_ANSWER_S)  # that one was of an earlier state
+        if line is None and self._rests_s() >= _HUNG_S:
+            raise OSError("the follower hangs")
         return None if line is None else json.loads(line)
 
     def _exchange(self, patience_s):
         """Sends a request, unless one is still unanswered, and waits for the answer."""
         if not self.unanswered:
             self.requests.send(b"\n", socket.MSG_NOSIGNAL)
+            self.seen_ticks, self.seen_at = _cpu_ticks(self.process.pid), time.monotonic()
         self.unanswered = True
         line = self._read_line(time.monotonic() + patience_s)
         self.unanswered = line is None
         return line
+
+    def _rests_s(self):
+        """For how long it has used no CPU time since the request. One that catches up uses some."""
+        ticks = _cpu_ticks(self.process.pid)
+        if ticks != self.seen_ticks:
+            self.seen_ticks, self.seen_at = ticks, time.monotonic()
+        return time.monotonic() - self.seen_at
 
     def _read_line(self, until):
         """None: there is none yet."""
@@ -96,7 +119,10 @@ class _Follower:
         self.process.stdout.close()
         if self.owner == os.getpid():
             self.process.kill()
-            self.process.wait()
+            try:
+                self.process.wait(_END_S)
+            except subprocess.TimeoutExpired:
+                pass
 
 
 _lock = threading.Lock()

@@ -8,7 +8,7 @@
  *
  *     0                  struct ml_net_board
  *     ML_NET_BOARD_DATA  nets, one after the other, each ml_net_head, steps, kept events, groups,
- *                        given blocks; a net that does not fit before the end is put at the
+ *                        given blocks, visits; a net that does not fit before the end is put at the
  *                        beginning
  *
  * Followers say that they want nets by the time at which they last looked. Without one in the last
@@ -28,7 +28,7 @@
 
 #define ML_NET_BOARD_NAME "memledger-nets"
 #define ML_NET_BOARD_MAGIC 0x54454e4d /* "MNET" */
-#define ML_NET_BOARD_VERSION 2
+#define ML_NET_BOARD_VERSION 3
 #define ML_NET_BOARD_ENTRIES 1024 /* more than blocks in ML_NET_WANTED_NS */
 #define ML_NET_BOARD_DATA (UINT64_C(128) << 10)
 #define ML_NET_BOARD_END (ML_NET_BOARD_DATA + (UINT64_C(32) << 20))
@@ -52,14 +52,16 @@ static_assert(sizeof(struct ml_net_entry) == 64, "entries are passed to other pr
 
 struct ml_net_board {
     uint32_t magic, version;
-    /* Followers write these two (CLOCK_MONOTONIC), the collector writes the rest. */
+    /* Followers write these three (times are CLOCK_MONOTONIC), the collector writes the rest. */
     uint64_t wanted_ns;
-    uint64_t asked_ns; /* for a new series */
+    uint64_t asked_ns;      /* for a new series … */
+    uint64_t asked_classes; /* … 1: with classes, see net_events.h */
     struct ml_net_entry entries[ML_NET_BOARD_ENTRIES];
 };
 static_assert(sizeof(struct ml_net_board) <= ML_NET_BOARD_DATA, "nets follow it");
 static_assert(offsetof(struct ml_net_board, wanted_ns) == 8 &&
-                  offsetof(struct ml_net_board, asked_ns) == 16,
+                  offsetof(struct ml_net_board, asked_ns) == 16 &&
+                  offsetof(struct ml_net_board, asked_classes) == 24,
               "followers write them alone");
 
 #endif

@@ -14,6 +14,16 @@
  *     unseen;
  *   - carried blocks that are *given* to the table, because a kept event names them.
  *
+ * In a training with modules the category of a block depends on the scopes of its thread and on its
+ * lifetime. A series *with classes* has what a classification needs besides the kept events:
+ *
+ *   - a block of a space that is classified is carried only within one net, if the passes that
+ * begin in its lifetime cannot decide anything; all others are kept;
+ *   - a push and its pop are left out if no allocation in between is kept. The others may come
+ *     later than in the trace, but before the first kept allocation of their thread;
+ *   - *visits*: the scopes in which the thread's carried blocks were allocated and freed, one for
+ *     each change, and whether the thread has entered or left a scope.
+ *
  * A series ends with a net that gives all carried blocks. Its block's events are read from the
  * trace, as are those of blocks outside of a series.
  *
@@ -38,12 +48,27 @@ enum ml_net_kind {
     ML_NET_ENDS = 2,
 };
 
+/* What followers that classify blocks can take. */
+enum ml_net_classes {
+    ML_NET_NO_CLASSES = 0,
+    ML_NET_PLAIN = 1, /* a series with classes, if the space of carried blocks is not classified */
+    ML_NET_PAIRS = 2, /* … whether it is or not: each block is carried within one net */
+};
+
 enum ml_net_step_kind {
     ML_NET_KEPT = 1,  /* the next of the kept events */
     ML_NET_TOUCH = 2, /* the address of a carried allocation */
     ML_NET_GIVE = 3,  /* the next of the given blocks */
     ML_NET_LAST = 4,  /* nothing: what carried blocks did after the last kept event */
 };
+
+/* Where a thread was since the step before, in order. */
+struct ml_net_visit {
+    uint32_t thread;
+    uint32_t scope; /* ML_NET_TURN: the thread entered or left a scope */
+};
+static_assert(sizeof(struct ml_net_visit) == 8, "visits are passed to other processes");
+#define ML_NET_TURN UINT32_MAX
 
 /* What carried blocks did since the step before, and then one of the above. Numbers of events count
  * from 0 at the start of the block. */
@@ -59,8 +84,10 @@ struct ml_net_step {
     uint32_t allocations, frees;
     uint32_t kind;
     uint32_t crest_is_last; /* 1: no other event of carried blocks came after the crest */
+    uint32_t visits;        /* the next of them are of this step */
+    uint32_t reserved;
 };
-static_assert(sizeof(struct ml_net_step) == 72, "steps are passed to other processes");
+static_assert(sizeof(struct ml_net_step) == 80, "steps are passed to other processes");
 
 struct ml_net_group {
     uint32_t number; /* in the series */
@@ -84,9 +111,10 @@ struct ml_net_head {
     uint32_t kind;
     uint32_t events; /* of the block */
     uint32_t space;  /* of the carried blocks */
-    uint32_t steps, kept, groups, given;
+    uint32_t steps, kept, groups, given, visits;
+    uint32_t classes; /* enum ml_net_classes */
 };
-static_assert(sizeof(struct ml_net_head) == 40, "heads are passed to other processes");
+static_assert(sizeof(struct ml_net_head) == 48, "heads are passed to other processes");
 
 struct ml_net {
     struct ml_net_head head;
@@ -94,6 +122,7 @@ struct ml_net {
     const struct ml_event *kept;
     const struct ml_net_group *groups; /* those in which something changed */
     const struct ml_net_block *given;
+    const struct ml_net_visit *visits;
 };
 
 /* The bytes of a net with this head, which counts may make too large: 0. */

@@ -10,8 +10,10 @@
 #include <zstd.h>
 
 #include "block.h"
+#include "def_columns.h"
 #include "defs.h"
 #include "io.h"
+#include "trace_defs.h"
 
 #define QUICK_LEVEL 3
 #define PART_BYTES (8u << 20) /* of a section, in one block */
@@ -38,6 +40,7 @@ void ml_block_writer_release(struct ml_block_writer *w)
 {
     ZSTD_freeCCtx(w->zstd);
     ml_buf_release(&w->packed);
+    ml_buf_release(&w->columns);
     ml_vec_release(&w->index);
     *w = (struct ml_block_writer){.fd = -1};
 }
@@ -143,11 +146,43 @@ int ml_block_writer_setting(struct ml_block_writer *w, const char *key, const ch
     return r;
 }
 
-int ml_block_writer_definitions(struct ml_block_writer *w, uint32_t count, const uint8_t *bytes,
+/* Readers refuse a file whose definitions unpack to more than its size permits: a file of few
+ * events must not have too many that are nearly empty. */
+static bool unpacks_to_too_much(const struct ml_block_writer *w, size_t raw, size_t stored)
+{
+    return w->definition_bytes + raw > ML_TRACE_RAW_LEAST / 2 + (w->definition_stored + stored) *
+                                                                    ML_TRACE_RAW_PER_FILE_BYTE / 2;
+}
+
+int ml_block_writer_definitions(struct ml_block_writer *w, uint32_t count, const uint8_t *records,
                                 size_t len)
 {
-    return append_block(w, (struct ml_block_header){.type = ML_BLOCK_DEFS, .events = count}, bytes,
-                        len);
+    struct ml_block_header h = {.type = ML_BLOCK_DEFS,
+                                .events = count,
+                                .layout = ML_LAYOUT_COLUMNS,
+                                .codec = ML_CODEC_ZSTD};
+    size_t raw, stored = 0;
+    int r = w->offset == 0 ? append_file_header(w) : 0;
+
+    ml_buf_clear(&w->columns);
+    if (r == 0)
+        r = ml_buf_reserve(&w->columns, ml_def_columns_room(len));
+    if (r < 0)
+        return r;
+    raw = ml_def_columns_put(w->columns.data, records, len);
+    r = raw ? pack(w, w->columns.data, raw, &stored) : -EBADMSG;
+    if (r < 0)
+        return r;
+    if (unpacks_to_too_much(w, raw, stored)) {
+        h.codec = ML_CODEC_STORED;
+        stored = raw;
+    }
+    w->definition_bytes += raw;
+    w->definition_stored += stored;
+    h.raw_bytes = (uint32_t)raw;
+    h.stored_bytes = (uint32_t)stored;
+    return ml_block_writer_copy(w, &h,
+                                h.codec == ML_CODEC_STORED ? w->columns.data : w->packed.data);
 }
 
 int ml_block_writer_section(struct ml_block_writer *w, uint8_t type, uint64_t time_ns,

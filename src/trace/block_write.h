@@ -28,7 +28,8 @@ struct ml_block_writer {
     uint32_t strings; /* defined so far */
     struct ZSTD_CCtx_s *zstd;
     int level; /* of compression; set it after opening. 0: a quick one */
-    struct ml_buf packed;
+    struct ml_buf packed, columns;
+    uint64_t definition_bytes, definition_stored; /* before and after compression */
     ML_VEC(struct ml_index_entry) index;
     struct ml_index_totals totals; /* of events; zeros in a file of checkpoints */
 };
@@ -48,8 +49,8 @@ int ml_block_writer_continue(struct ml_block_writer *w, int fd, const struct ml_
 int ml_block_writer_copy(struct ml_block_writer *w, const struct ml_block_header *header,
                          const uint8_t *stored);
 
-/* Adds a block of so many definitions, as they are in another file. @return 0 or negative errno */
-int ml_block_writer_definitions(struct ml_block_writer *w, uint32_t count, const uint8_t *bytes,
+/* Adds a block of so many definitions, which are records. @return 0 or negative errno */
+int ml_block_writer_definitions(struct ml_block_writer *w, uint32_t count, const uint8_t *records,
                                 size_t len);
 
 /* Adds a setting, which ml_trace_setting finds in the file. @return 0 or negative errno */

@@ -105,12 +105,12 @@ void ml_net_reader_poll(struct ml_net_reader *r, const struct ml_trace *t)
     }
 }
 
-void ml_net_reader_ask(struct ml_net_reader *r)
+void ml_net_reader_ask(struct ml_net_reader *r, bool classes)
 {
-    uint64_t now = ml_clock_ns(CLOCK_MONOTONIC);
+    const uint64_t wish[] = {ml_clock_ns(CLOCK_MONOTONIC), classes};
 
     if (r->fd >= 0)
-        (void)!pwrite(r->fd, &now, sizeof(now), offsetof(struct ml_net_board, asked_ns));
+        (void)!pwrite(r->fd, wish, sizeof(wish), offsetof(struct ml_net_board, asked_ns));
 }
 
 /* ---- Reading ------------------------------------------------------------------ */
@@ -166,6 +166,7 @@ bool ml_net_read(struct ml_net_reader *r, const struct ml_index_entry *block, st
     net.kept = take_part(&at, h->kept * sizeof(*net.kept), &sum);
     net.groups = take_part(&at, h->groups * sizeof(*net.groups), &sum);
     net.given = take_part(&at, h->given * sizeof(*net.given), &sum);
+    net.visits = take_part(&at, h->visits * sizeof(*net.visits), &sum);
     if (sum != entry->sum || !ml_net_check(&net))
         return false;
     *ret = net;

@@ -27,8 +27,8 @@ void ml_net_reader_release(struct ml_net_reader *r);
  * first few times. */
 void ml_net_reader_poll(struct ml_net_reader *r, const struct ml_trace *t);
 
-/* Asks for a new series of nets. */
-void ml_net_reader_ask(struct ml_net_reader *r);
+/* Asks for a new series of nets. @classes  with what a classification needs */
+void ml_net_reader_ask(struct ml_net_reader *r, bool classes);
 
 /* The net of a block, valid until the next call here.
  * @return false if there is none */

@@ -215,6 +215,8 @@ size_t ml_live_screen(struct ml_live_model *model, const struct ml_live_view *vi
             ml_screen_line(screen, ML_LOOK_PLAIN, "%s", help[i]);
     } else {
         put_path(model, screen);
+        if (view->awaits_names)
+            ml_screen_line(screen, ML_LOOK_DIM, "%s", ML_LIVE_AWAITS_NAMES);
         page = put_rows(model, screen);
     }
     ml_screen_fill(screen, screen->height - 1);

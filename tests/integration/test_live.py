@@ -141,24 +141,21 @@ def board_bytes(pid):
     return 0
 
 
+def collector_of(trace):
+    recordings = json.loads(live("--json"))["recordings"]
+    return [r["recorder_pid"] for r in recordings if r["file"] == os.path.realpath(trace)][0]
+
+
 def test_many_mallocs():
     """Blocks that come and go are not read one by one, and all numbers are those of a report."""
     process = harness.start(sys.executable, "-c", CHURN, stdin=subprocess.PIPE,
                             options=["--heap", "--sample-hz", "0"])
     go_on(process)
     harness.read_line(process)
-    follower = subprocess.Popen([MEMLEDGER, "live", "--on-request", "t.mled"],
-                                stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-    recordings = json.loads(live("--json"))["recordings"]
-    collector = [r["recorder_pid"] for r in recordings
-                 if r["file"] == os.path.realpath("t.mled")][0]
-
-    def ask():
-        go_on(follower)
-        return json.loads(follower.stdout.readline())
+    follower, collector = on_request(), collector_of("t.mled")
 
     def churn():
-        ask()
+        answer(follower)
         go_on(process)
         harness.read_line(process)
         return board_bytes(collector) > BOARD_HEAD_BYTES
@@ -167,7 +164,7 @@ def test_many_mallocs():
     process.stdin.close()
     process.stdin = None
     harness.finish(process)
-    summary, got = harness.report("summary", "t.mled"), ask()
+    summary, got = harness.report("summary", "t.mled"), answer(follower)
     for key in ["allocations", "frees", "peak_bytes", "peak_time_ns", "lost"]:
         equal(got[key], summary[key], key)
     follower.stdin.close()
@@ -177,9 +174,9 @@ def test_many_mallocs():
 LONG_LIVED = CHURN.replace("i * i % 200", "i * 7919 % 20_000").replace("200", "20_000")
 
 
-def on_request():
-    return subprocess.Popen([MEMLEDGER, "live", "--on-request", "t.mled"], stdin=subprocess.PIPE,
-                            stdout=subprocess.PIPE, text=True)
+def on_request(*options):
+    return subprocess.Popen([MEMLEDGER, "live", "--on-request", *options, "t.mled"],
+                            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
 
 def answer(follower):
@@ -250,7 +247,8 @@ for line in sys.stdin:
 
 
 def test_slow_after_fast():
-    """A follower reads on when a program that was fast allocates now and then."""
+    """A follower reads on when a program that was fast allocates now and then. The memory of old
+    nets is given back meanwhile, and a series can begin afterwards."""
     process = harness.start(sys.executable, "-c", BURSTS, stdin=subprocess.PIPE,
                             options=["--heap", "--sample-hz", "0"])
 
@@ -260,9 +258,7 @@ def test_slow_after_fast():
         harness.read_line(process)
 
     burst(0)
-    follower = on_request()
-    collector = [r["recorder_pid"] for r in json.loads(live("--json"))["recordings"]
-                 if r["file"] == os.path.realpath("t.mled")][0]
+    follower, collector = on_request(), collector_of("t.mled")
 
     def publishes():
         answer(follower)
@@ -273,13 +269,114 @@ def test_slow_after_fast():
     burst(0)
     answer(follower)
     burst(150)
-    harness.wait_until(lambda: numbers(answer(follower)) == numbers(state("t.mled")),
-                       "the numbers of all events")
+
+    def shows_all():
+        return numbers(answer(follower)) == numbers(state("t.mled"))
+
+    def gives_memory_back():
+        answer(follower)
+        return board_bytes(collector) == BOARD_HEAD_BYTES
+
+    harness.wait_until(shows_all, "the numbers of all events")
+    harness.wait_until(gives_memory_back, "an empty board", harness.PATIENCE_S)
+    harness.wait_until(publishes, "nets again")
+    harness.wait_until(shows_all, "the numbers after that")
     process.stdin.close()
     process.stdin = None
     harness.finish(process)
     follower.stdin.close()
     equal(follower.wait(harness.PATIENCE_S), 0, "exit code of a follower")
+
+
+KEYS = ("category", "module", "label", "scope")
+
+
+def by_name(now):
+    return {row["name"]: row["bytes"] for row in now["rows"]}
+
+
+def test_fast_training():
+    """Blocks that a training allocates and frees within one events block, and the scopes around
+    them, are not read one by one. All numbers are those of a report, in every group."""
+    process, _ = start_training()
+    where = next_pause(process)
+    while where != "begin 1":  # gradients and state exist
+        where = next_pause(process)
+    followers = {by: on_request("--by", by, "--top", "1000") for by in KEYS}
+
+    def train():
+        for follower in followers.values():
+            answer(follower)
+        process.stdin.write("4000\n")
+        process.stdin.flush()
+        equal(harness.read_line(process), where, "the same place")
+        return board_bytes(collector_of("t.mled")) > BOARD_HEAD_BYTES
+
+    def compare():
+        settled("t.mled")
+        for by, follower in followers.items():
+            equal(by_name(answer(follower)), table("t.mled", by), f"live by {by} at {where}")
+        now, summary = answer(followers["category"]), harness.report("summary", "t.mled")
+        for key in ["events", "allocations", "frees", "peak_bytes", "peak_time_ns"]:
+            equal(now[key], summary[key], f"{key} at {where}")
+
+    harness.wait_until(train, "nets")
+    for _ in range(3):
+        train()
+    compare()
+    while where != "backward 1":
+        where = next_pause(process)
+        train()
+        compare()
+    process.stdin.close()
+    process.stdin = None
+    harness.finish(process)
+    for follower in followers.values():
+        follower.stdin.close()
+        equal(follower.wait(harness.PATIENCE_S), 0, "exit code of a follower")
+
+
+def test_paused():
+    process, _ = start_training()
+    equal(settled("t.mled")["paused"], False, "before the pause")
+    pid = str(state("t.mled")["processes"][0]["pid"])
+    equal(harness.plain(MEMLEDGER, "pause", pid).returncode, 0, "exit code of pause")
+    harness.wait_until(lambda: state("t.mled")["paused"], "a paused recording")
+    check(state("t.mled")["paused_at_ns"] <= state("t.mled")["time_ns"], "since when")
+    contains(live("--once", "t.mled").splitlines()[1], "t.mled: paused for ", "the first line")
+    equal(harness.plain(MEMLEDGER, "resume", pid).returncode, 0, "exit code of resume")
+    harness.wait_until(lambda: not state("t.mled")["paused"], "a recording that goes on")
+    contains(live("--once", "t.mled"), "t.mled: recording, last event ", "after the pause")
+    process.kill()
+    harness.finish(process)
+
+
+def test_functions_without_names():
+    """Names of native functions come at the end: until then there are addresses, and a note."""
+    process = harness.start(sys.executable, "-c", BURSTS, stdin=subprocess.PIPE,
+                            options=["--heap", "--stacks", "native", "--sample-hz", "0"])
+    process.stdin.write("0\n")
+    process.stdin.flush()
+    harness.read_line(process)
+    note = "names follow when the recording ends"
+
+    def has_address():
+        return any(re.fullmatch(r"[^ ]+\+0x[0-9a-f]+", row["name"])
+                   for row in state("t.mled", "function")["rows"])
+
+    harness.wait_until(has_address, "a function's address")
+    settled("t.mled")
+    all_rows = json.loads(live("--once", "--json", "--by", "function", "--top", "1000", "t.mled"))
+    equal(by_name(all_rows), table("t.mled", "function"), "live by function")
+    check(state("t.mled", "stack")["awaits_names"], "names to come in stacks")
+    contains(live("--once", "--by", "function", "t.mled"), note, "the note")
+    check(note not in live("--once", "--by", "category", "t.mled"), "a note without functions")
+    process.stdin.close()
+    process.stdin = None
+    harness.finish(process)
+    ended = state("t.mled", "function")
+    check(not ended["awaits_names"], "names to come at the end")
+    check(not any("+0x" in row["name"] for row in ended["rows"]), "addresses at the end", ended)
 
 
 def test_list_and_process():

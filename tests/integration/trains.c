@@ -5,7 +5,8 @@
  *     trains LAYERS [wait]
  *
  * With `wait` it says before and after each phase where it is, and waits for a line on its input;
- * and the end of its last step begins one more, as in a loop that marks the ends.
+ * and the end of its last step begins one more, as in a loop that marks the ends. A number in the
+ * line is one of passes that it then does without waiting, before it says the same again.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -31,16 +32,24 @@ enum { WEIGHT, GRADIENT, STATE, OUTPUT, WORKSPACE, BACKWARD };
 
 static bool waits;
 
+static void pass_quickly(void);
+
 static void pause_at(const char *where, unsigned step)
 {
+    unsigned long passes = 1;
     char line[16];
 
-    if (!waits)
-        return;
-    printf("%s %u\n", where, step);
-    fflush(stdout);
-    if (!fgets(line, sizeof(line), stdin))
-        exit(1);
+    while (waits && passes > 0) {
+        printf("%s %u\n", where, step);
+        fflush(stdout);
+        if (!fgets(line, sizeof(line), stdin))
+            exit(1);
+        passes = strtoul(line, NULL, 10);
+        waits = false;
+        for (unsigned long i = 0; i < passes; i++)
+            pass_quickly();
+        waits = true;
+    }
 }
 
 static const char *name(const char *format, unsigned layer)
@@ -110,6 +119,13 @@ static void optimize(unsigned step)
     }
     memledger_pop();
     memledger_phase("");
+}
+
+static void pass_quickly(void)
+{
+    forward();
+    backward(1);
+    optimize(1);
 }
 
 int main(int argc, char **argv)

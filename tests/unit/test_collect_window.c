@@ -9,6 +9,7 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,6 +27,7 @@
 #define SPACES 4
 #define THREADS 5
 #define SLOTS 400
+#define CHILDREN 50000
 
 static uint32_t seed;
 
@@ -321,6 +323,117 @@ static void test_too_small(void **state)
     }
 }
 
+/* ---- Children ---------------------------------------------------------------- */
+
+struct child {
+    uint32_t process, thread, space;
+};
+
+static struct child define_child(struct written *t, uint64_t n, uint64_t time_ns)
+{
+    uint64_t process[ML_DEF_FIELDS] = {[ML_PROCESS_PID] = 1000 + 3 * n,
+                                       [ML_PROCESS_PARENT] = 1,
+                                       [ML_PROCESS_HOW] = ML_FORKED,
+                                       [ML_PROCESS_START_NS] = time_ns,
+                                       [ML_PROCESS_COMMAND] = ml_dict_cstr(&t->dict, "server")};
+    struct child c = {.process = ml_dict_add(&t->dict, ML_DEF_PROCESS, process)};
+    uint64_t thread[ML_DEF_FIELDS] = {[ML_THREAD_PROCESS] = c.process,
+                                      [ML_THREAD_TID] = 1000 + 3 * n,
+                                      [ML_THREAD_START_NS] = time_ns};
+    uint64_t space[ML_DEF_FIELDS] = {[ML_SPACE_PROCESS] = c.process,
+                                     [ML_SPACE_DEVICE] = ml_dict_cstr(&t->dict, "cpu"),
+                                     [ML_SPACE_LEVEL] = MEMLEDGER_BLOCK,
+                                     [ML_SPACE_NAME] = ml_dict_cstr(&t->dict, "malloc")};
+
+    c.thread = ml_dict_add(&t->dict, ML_DEF_THREAD, thread);
+    c.space = ml_dict_add(&t->dict, ML_DEF_SPACE, space);
+    ml_dict_thread_name(&t->dict, c.thread, "child");
+    ml_dict_process_role(&t->dict, c.process, "worker");
+    return c;
+}
+
+/* It allocates a little, is sampled, and ends. */
+static void put_child(struct written *both, uint64_t n, uint64_t *time_ns)
+{
+    struct child c = define_child(&both[0], n, *time_ns),
+                 same = define_child(&both[1], n, *time_ns);
+    struct ml_event e = {.thread = c.thread, .space = c.space};
+
+    assert_memory_equal(&c, &same, sizeof(c));
+    for (uint64_t i = 0; i < 6; i++) {
+        e.kind = i % 2 ? ML_FREE : ML_ALLOC;
+        e.addr = address(0, (uint32_t)i / 2);
+        e.size = e.kind == ML_ALLOC ? 1 + random_below(5000) : 0;
+        e.time_ns = *time_ns += 1 + random_below(3000);
+        put(both, &e);
+    }
+    e = (struct ml_event){.kind = ML_MARK, .time_ns = *time_ns, .thread = c.thread, .args = {0, n}};
+    put(both, &e);
+    e = (struct ml_event){.kind = ML_SAMPLE, .time_ns = *time_ns, .args = {1}};
+    e.args[1] = ML_SAMPLE_BY_PROCESS | (uint64_t)(c.process + 1) << ML_SAMPLE_PROCESS_SHIFT;
+    e.args[5] = random_below(1 << 20);
+    put(both, &e);
+    e = (struct ml_event){.kind = ML_PROCESS_END, .time_ns = *time_ns, .args = {c.process, 1}};
+    put(both, &e);
+}
+
+/* The processes, threads and spaces of a window's own events are known. */
+static void check_definitions(const char *path)
+{
+    struct reading window;
+    struct ml_window_begin begins;
+    const struct ml_event *e;
+    uint64_t number = 0, blank = 0;
+
+    open_reading(&window, path);
+    begins = ml_window_begin_of(&window.replay);
+    while ((e = next(&window))) {
+        const struct ml_thread *thread = ml_trace_thread(window.trace, e->thread);
+
+        if (number++ < begins.repeated || (e->kind != ML_ALLOC && e->kind != ML_FREE))
+            continue;
+        assert_true(thread->tid != 0 && ml_trace_space(window.trace, e->space)->level != 0);
+        assert_true(ml_trace_process(window.trace, thread->process)->pid != 0);
+    }
+    for (uint32_t i = 0; i < ml_trace_processes(window.trace); i++)
+        blank += ml_trace_process(window.trace, i)->pid == 0;
+    assert_true(blank > CHILDREN / 2);
+    close_reading(&window);
+}
+
+/* A server that forks: what a window repeats does not grow with the processes that have ended. */
+static void test_ended_processes(void **state)
+{
+    const struct ml_window_limits keep = {.bytes = LIMIT};
+    struct written both[2];
+    uint64_t time_ns = 1000;
+    struct stat st;
+
+    (void)state;
+    seed = 3;
+    begin(&both[0], "whole", NULL);
+    begin(&both[1], "window", &keep);
+    put(both, &(struct ml_event){.kind = ML_ALLOC, .time_ns = 1, .addr = 64, .size = 9});
+    for (uint64_t n = 0; n < CHILDREN; n++) {
+        put_child(both, n, &time_ns);
+        if (n % 200)
+            continue;
+        for (int i = 0; i < 2; i++)
+            ml_trace_writer_flush(&both[i].writer);
+        assert_int_equal(stat(both[1].path, &st), 0);
+        assert_true((uint64_t)st.st_size <= LIMIT);
+    }
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(ml_trace_writer_close(&both[i].writer), 0);
+    assert_int_equal(both[1].writer.lost, 0);
+    assert_true(compare(both[0].path, both[1].path) > 10000);
+    check_definitions(both[1].path);
+    for (int i = 0; i < 2; i++) {
+        ml_dict_release(&both[i].dict);
+        unlink(both[i].path);
+    }
+}
+
 /* What is repeated does not grow with the threads that have been. */
 static void test_ended_threads(void **state)
 {
@@ -352,9 +465,8 @@ static void test_ended_threads(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_ended_threads),
-        cmocka_unit_test(test_a_size),
-        cmocka_unit_test(test_a_time),
+        cmocka_unit_test(test_ended_threads), cmocka_unit_test(test_ended_processes),
+        cmocka_unit_test(test_a_size),        cmocka_unit_test(test_a_time),
         cmocka_unit_test(test_too_small),
     };
 

@@ -258,3 +258,13 @@ int ml_classifier_open(struct ml_classifier *c, const struct ml_block *block)
         ml_classifier_take_label(c, block, birth, block->label, block->category);
     return 0;
 }
+
+int ml_classifier_adopt(struct ml_classifier *c, const struct ml_block *block)
+{
+    struct ml_class_facts *birth = ml_classifier_facts(c, block);
+
+    if (!birth || !space_of(c, block->space))
+        return -ENOMEM;
+    *birth = (struct ml_class_facts){.outside = true};
+    return 0;
+}

@@ -115,6 +115,13 @@ struct ml_class_facts *ml_classifier_facts(struct ml_classifier *c, const struct
 /* A block was allocated: chooses its rule. @return 0 or -ENOMEM */
 int ml_classifier_open(struct ml_classifier *c, const struct ml_block *block);
 
+/* A block that the live table gets later than it was allocated. Its space is not classified.
+ * @return 0 or -ENOMEM */
+int ml_classifier_adopt(struct ml_classifier *c, const struct ml_block *block);
+
+/* The scope that identifies the thread's node is that of `scope`. @return 0 or -ENOMEM */
+int ml_classifier_visit(struct ml_classifier *c, uint32_t thread, uint32_t scope, bool marked);
+
 /* A label that does not count changes nothing. Sets `failed` if memory is short. */
 void ml_classifier_take_label(struct ml_classifier *c, const struct ml_block *block,
                               struct ml_class_facts *birth, uint32_t label, uint8_t category);

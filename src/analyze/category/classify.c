@@ -41,11 +41,15 @@ static uint32_t place_of_node(const struct ml_classifier *c, uint32_t scope)
     return operation ? operation : scope;
 }
 
+int ml_classifier_visit(struct ml_classifier *c, uint32_t thread, uint32_t scope, bool marked)
+{
+    return ml_nodes_follow(&c->nodes, thread, place_of_node(c, scope), marked, next_ordinal(c));
+}
+
 /* @return 0 or -ENOMEM */
 static int follow_node(struct ml_classifier *c, const struct ml_event *event, bool marked)
 {
-    return ml_nodes_follow(&c->nodes, event->thread, place_of_node(c, event->scope), marked,
-                           next_ordinal(c));
+    return ml_classifier_visit(c, event->thread, event->scope, marked);
 }
 
 /* ---- Blocks --------------------------------------------------------------- */

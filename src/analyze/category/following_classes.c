@@ -7,11 +7,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "classifier.h"
-
-struct ml_following_classes {
-    struct ml_classifier classifier;
-};
+#include "following_state.h"
 
 int ml_following_classes_new(const struct ml_trace *trace, struct ml_following_classes **ret)
 {

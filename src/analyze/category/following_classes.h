@@ -9,6 +9,7 @@
 #ifndef ML_ANALYZE_FOLLOWING_CLASSES_H
 #define ML_ANALYZE_FOLLOWING_CLASSES_H
 
+#include "net_events.h"
 #include "replay.h"
 
 struct ml_following_classes;
@@ -33,6 +34,16 @@ int ml_following_classes_learn(struct ml_following_classes *f);
 /* @return 0 or -ENOMEM */
 int ml_following_classes_feed(struct ml_following_classes *f, const struct ml_event *events,
                               size_t count);
+
+/* Whether nets can replace events here: not where an engine runs operators later. */
+bool ml_following_classes_use_nets(const struct ml_following_classes *f);
+
+/* Whether this net can: it has all that the categories of its blocks need. */
+bool ml_following_classes_take_net(const struct ml_following_classes *f, const struct ml_net *net);
+
+/* Precondition: they take it. The live table that the classes belong to gets the net, too.
+ * @return 0, -ENOMEM, or -EBADMSG if the net contradicts the events so far */
+int ml_following_classes_feed_net(struct ml_following_classes *f, const struct ml_net *net);
 
 /* Its own live table. A table that got the same events has the same blocks in the same entries. */
 struct ml_replay *ml_following_classes_replay(struct ml_following_classes *f);

@@ -83,6 +83,11 @@ static void on_mark(void *ctx, const struct ml_event *event)
     struct ml_following *f = ctx;
     enum ml_step_turn turn = ml_step_track_mark(&f->steps, event);
 
+    if (event->kind == ML_MARK &&
+        (event->args[0] == ML_MARK_PAUSE || event->args[0] == ML_MARK_RESUME)) {
+        f->is_paused = event->args[0] == ML_MARK_PAUSE;
+        f->paused_at_ns = event->time_ns;
+    }
     if (event->kind == ML_PROCESS_END)
         forget_uses(f, (uint32_t)event->args[0]);
     if (turn == ML_STEP_GOES_ON || turn == ML_STEP_EVALUATES)
@@ -181,11 +186,17 @@ static bool postpones(struct ml_following *f, struct ml_cursor *cursor)
     return f->postponed;
 }
 
+static bool takes_net(const struct ml_following *f, const struct ml_net *net)
+{
+    return ml_replay_takes_net(&f->replay, &f->series, net) &&
+           (!f->classes || ml_following_classes_take_net(f->classes, net));
+}
+
 /* Takes the net of the next block, if the collector has one.
  * @return 1, 0 if the events are to be read, -ENOMEM, or -EBADMSG if the series broke off */
 static int take_net(struct ml_following *f, struct ml_cursor *cursor)
 {
-    const struct ml_index_entry *block = f->classes || f->begins ? NULL : ml_cursor_block(cursor);
+    const struct ml_index_entry *block = f->begins ? NULL : ml_cursor_block(cursor);
     bool was_on = f->series.is_on;
     uint64_t last_ns;
     struct ml_net net;
@@ -194,9 +205,11 @@ static int take_net(struct ml_following *f, struct ml_cursor *cursor)
     if (!block)
         return 0;
     last_ns = block->last_ns;
-    if (!ml_net_read(&f->nets, block, &net) || !ml_replay_takes_net(&f->replay, &f->series, &net))
+    if (!ml_net_read(&f->nets, block, &net) || !takes_net(f, &net))
         return was_on ? -EBADMSG : 0;
     r = ml_replay_feed_net(&f->replay, &f->series, &net);
+    if (r == 0 && f->classes)
+        r = ml_following_classes_feed_net(f->classes, &net);
     if (r < 0 || !f->series.is_on)
         return r;
     ml_cursor_pass(cursor);
@@ -210,10 +223,10 @@ static int take_net(struct ml_following *f, struct ml_cursor *cursor)
 /* Asks for a series where many events had to be read. */
 static void ask_for_nets(struct ml_following *f, uint64_t events)
 {
-    if (f->series.is_on || f->classes || events < POSTPONED_EVENTS ||
-        ml_clock_ns(CLOCK_MONOTONIC) < f->ask_ns)
+    if (f->series.is_on || events < POSTPONED_EVENTS || ml_clock_ns(CLOCK_MONOTONIC) < f->ask_ns ||
+        (f->classes && !ml_following_classes_use_nets(f->classes)))
         return;
-    ml_net_reader_ask(&f->nets);
+    ml_net_reader_ask(&f->nets, f->classes != NULL);
     f->awaits = true;
     f->ask_ns = later(ASK_AGAIN_NS, f->refusals++);
 }
@@ -273,6 +286,7 @@ static void release_state(struct ml_following *f)
     ml_net_series_release(&f->series);
     f->awaits = f->postponed = false;
     f->steps = (struct ml_step_track){0};
+    f->is_paused = false;
     f->step_begin_ns = f->step_length_ns = 0;
     f->step_peak_bytes = f->last_step_peak_bytes = 0;
     ml_net_reader_release(&f->nets);

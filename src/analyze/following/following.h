@@ -48,6 +48,8 @@ struct ml_following {
     struct ml_following_classes *classes; /* NULL: blocks have the categories of their labels */
     uint32_t spaces, scopes, strings;     /* definitions that have been looked at */
     struct ml_step_track steps;
+    bool is_paused;
+    uint64_t paused_at_ns;
     uint64_t step_begin_ns, step_length_ns; /* of the running one; of the last finished one */
     uint64_t step_peak_bytes, last_step_peak_bytes;
     ML_VEC(struct ml_following_sample) samples;

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "asking_frame.h"
 #include "event_names.h"
 #include "memledger/memledger.h"
 
@@ -258,6 +259,26 @@ static void fold_rows(const struct ml_live_question *q, struct ml_live_view *vie
     view->rows.len -= view->rest_count;
 }
 
+/* Whether a key's names are made of functions. */
+static bool is_of_functions(enum ml_key key)
+{
+    return key == ML_KEY_STACK || key == ML_KEY_FUNCTION;
+}
+
+/* Frames of native functions have no names yet, if there are any. */
+static bool awaits_names(const struct ml_following *f, const struct ml_live_question *q)
+{
+    uint32_t count = ml_trace_frames(f->trace);
+    bool asks = is_of_functions(q->by);
+
+    for (size_t i = 0; i < q->filter_count; i++)
+        asks |= is_of_functions(q->filters[i].key);
+    for (uint32_t i = 0; asks && i < count; i++)
+        if (ml_frame_awaits_name(f->trace, ml_trace_frame(f->trace, i)))
+            return true;
+    return false;
+}
+
 static int add_rows(struct ml_following *f, const struct ml_live_question *q,
                     struct ml_live_view *view)
 {
@@ -316,6 +337,8 @@ static void fill_totals(const struct ml_following *f, struct ml_live_view *view)
     view->last_ns = info->end_ns;
     view->being_recorded = info->being_written;
     view->finished = info->has_index;
+    view->paused = view->being_recorded && f->is_paused;
+    view->paused_at_ns = f->paused_at_ns;
     view->events = r->events;
     view->lost = r->lost;
     view->refusals = r->ooms;
@@ -347,8 +370,10 @@ int ml_live_view(struct ml_following *f, const struct ml_live_question *question
     for (size_t i = 0; r == 0 && i < f->replay.processes.len; i++)
         r = add_process(f, i, ret);
     ml_vec_sort(&ret->processes, by_bytes);
-    if (r == 0 && !question->no_rows)
+    if (r == 0 && !question->no_rows) {
+        ret->awaits_names = awaits_names(f, question);
         r = add_rows(f, question, ret);
+    }
     return r < 0 ? ml_error_set(err, r, "out of memory") : 0;
 }
 

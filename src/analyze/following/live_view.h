@@ -62,10 +62,13 @@ struct ml_live_view {
     struct ml_arena arena;
     const char *command, *host; /* NULL: not recorded */
     uint64_t start_wall_ns;
-    uint64_t time_ns;    /* of the run now */
-    uint64_t last_ns;    /* of the last event */
-    bool being_recorded; /* else it has ended, or was cut short … */
-    bool finished;       /* … this tells */
+    uint64_t time_ns;      /* of the run now */
+    uint64_t last_ns;      /* of the last event */
+    bool being_recorded;   /* else it has ended, or was cut short … */
+    bool finished;         /* … this tells */
+    bool paused;           /* see ML_MARK_PAUSE … */
+    uint64_t paused_at_ns; /* … since then */
+    bool awaits_names;     /* rows have addresses of functions, which get their names at the end */
     uint64_t events, lost, refusals;
     uint64_t allocations, frees;
     double allocations_per_second; /* over the last ten seconds */

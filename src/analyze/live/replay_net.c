@@ -20,13 +20,12 @@ void ml_net_series_release(struct ml_net_series *s)
 
 /* ---- Whether ------------------------------------------------------------------- */
 
-/* The space of the carried blocks, NULL: the table has not met it. */
-static const struct ml_replay_space *space_of(const struct ml_replay *r, uint32_t number)
+int64_t ml_replay_net_space(const struct ml_replay *r, const struct ml_net *net)
 {
     for (size_t i = 0; i < r->spaces.len; i++)
-        if (r->spaces.items[i].number == number)
-            return &r->spaces.items[i];
-    return NULL;
+        if (r->spaces.items[i].number == net->head.space)
+            return (int64_t)i;
+    return -1;
 }
 
 static bool is_around(const struct ml_replay *r, const struct ml_replay_space *space)
@@ -42,7 +41,8 @@ static bool is_around(const struct ml_replay *r, const struct ml_replay_space *s
 bool ml_replay_takes_net(const struct ml_replay *r, const struct ml_net_series *series,
                          const struct ml_net *net)
 {
-    const struct ml_replay_space *s = space_of(r, net->head.space);
+    int64_t space = ml_replay_net_space(r, net);
+    const struct ml_replay_space *s = space < 0 ? NULL : &r->spaces.items[space];
 
     if (series->is_on && (net->head.series != series->number || net->head.number != series->next))
         return false;
@@ -126,14 +126,14 @@ static void pass(struct ml_replay *r, struct ml_replay_space *s, const struct ml
     }
 }
 
-/* An allocation was at this address: what the table has there was freed unseen. */
-static void touch(struct ml_replay *r, struct ml_replay_space *s, const struct ml_net_step *step)
+void ml_replay_net_touch(struct ml_replay *r, uint32_t space, const struct ml_net_step *step)
 {
+    struct ml_replay_space *s = &r->spaces.items[space];
     const struct ml_event event = {
         .kind = ML_ALLOC, .time_ns = step->time_ns, .addr = step->addr, .space = s->number};
     struct ml_addr_place place;
 
-    if (s->by_addr.used == 0)
+    if (s->by_addr.used == 0 || !s->by_addr.slots)
         return;
     place =
         ml_addr_probe(&s->by_addr, &r->blocks.items[0].addr, sizeof(struct ml_block), step->addr);
@@ -182,12 +182,18 @@ static int add_groups(struct ml_replay *r, struct ml_net_series *s, const struct
     return 0;
 }
 
+int ml_replay_net_give(struct ml_replay *r, const struct ml_block *block)
+{
+    int code = ml_live_adopt(r, block);
+
+    return code == -EEXIST ? -EBADMSG : code;
+}
+
 /* A block of the group becomes one of the table. */
 static int give(struct ml_replay *r, const struct ml_net_series *s,
                 const struct ml_net_block *given)
 {
     struct ml_block *group = group_of(r, s, given->group), block;
-    int code;
 
     if (!group)
         return -EBADMSG;
@@ -199,8 +205,7 @@ static int give(struct ml_replay *r, const struct ml_net_series *s,
     block.size = given->size;
     block.time_ns = given->time_ns;
     block.live = true;
-    code = ml_live_adopt(r, &block);
-    return code == -EEXIST ? -EBADMSG : code;
+    return ml_replay_net_give(r, &block);
 }
 
 /* Adds the changes of the net to the sums. A group may have given blocks before. */
@@ -263,7 +268,7 @@ static int feed_steps(struct ml_replay *r, const struct ml_net_series *series,
         pass(r, s, step, first_event);
         r->events = first_event + step->event;
         if (step->kind == ML_NET_TOUCH)
-            touch(r, s, step);
+            ml_replay_net_touch(r, series->space, step);
         else if (step->kind == ML_NET_GIVE)
             code = give(r, series, &net->given[given++]);
         else if (step->kind == ML_NET_KEPT)
@@ -282,7 +287,7 @@ int ml_replay_feed_net(struct ml_replay *r, struct ml_net_series *s, const struc
     if (!s->is_on) {
         s->is_on = true;
         s->number = net->head.series;
-        s->space = (uint32_t)(space_of(r, net->head.space) - r->spaces.items);
+        s->space = (uint32_t)ml_replay_net_space(r, net);
     }
     s->next = net->head.number + 1;
     code = add_groups(r, s, net);

@@ -31,4 +31,13 @@ bool ml_replay_takes_net(const struct ml_replay *r, const struct ml_net_series *
  * @return 0, -ENOMEM, or -EBADMSG if the net contradicts the table: both are then unusable */
 int ml_replay_feed_net(struct ml_replay *r, struct ml_net_series *s, const struct ml_net *net);
 
+/* The index of the space of the carried blocks, or -1: no event has had the space. */
+int64_t ml_replay_net_space(const struct ml_replay *r, const struct ml_net *net);
+
+/* What the table's blocks need of a step, for a table that has no use for totals: an allocation was
+ * at the step's address, so that what the table has there was freed unseen; and a carried block
+ * becomes one of the table. @return 0, -ENOMEM, or -EBADMSG if another block is live there */
+void ml_replay_net_touch(struct ml_replay *r, uint32_t space, const struct ml_net_step *step);
+int ml_replay_net_give(struct ml_replay *r, const struct ml_block *block);
+
 #endif

@@ -1,4 +1,4 @@
-/* net_maker.c: see net_maker.h.
+/* net_maker.c: see net_maker.h. Decides for each event whether its block of memory is carried.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -9,37 +9,39 @@
 
 #include "address_model.h"
 #include "encoder_walk.h"
+#include "net_contents.h"
+#include "net_lists.h"
+#include "net_scopes.h"
 #include "net_table.h"
 
-#define THREADS 256 /* slots */
-#define PREFETCH 12 /* addresses */
+#define MOVING_THREADS 256 /* slots */
+#define PREFETCH 12        /* addresses */
 
 struct ml_net_maker {
+    const struct ml_net_definitions *definitions;
     struct ml_net_table table;
+    struct ml_net_scopes scopes;
     bool is_on;
+    enum ml_net_classes classes;
     uint32_t space;
     uint64_t series;
     uint32_t number; /* of the next net */
     /* The thread's next allocation is kept: it may be the second half of a move. */
-    bool after_move[THREADS];
-    /* Since the last step: */
-    int64_t change_bytes, crest_bytes;
-    uint64_t crest_ns, alloc_ns;
-    uint32_t crest_event, last_event; /* of carried blocks */
-    uint32_t allocations, frees;
-    /* The net: */
-    uint32_t steps, kept, groups, given;
-    uint64_t named[ML_BLOCK_MAX_EVENTS / 64]; /* bits of allocations that labels and others name */
+    bool after_move[MOVING_THREADS];
+    struct ml_net_bits named, pairs;
+    bool is_broken; /* a block of a pair had to be given, or its free did not come */
     uint8_t has_changed[ML_NET_GROUPS_MAX];
-    struct ml_net_step step_list[ML_NET_STEPS_MAX];
-    struct ml_event kept_list[ML_BLOCK_MAX_EVENTS];
-    struct ml_net_group group_list[ML_NET_GROUPS_MAX];
-    struct ml_net_block given_list[ML_NET_BLOCKS_MAX];
+    struct ml_net_lists lists;
 };
 
-struct ml_net_maker *ml_net_maker_new(void)
+struct ml_net_maker *ml_net_maker_new(const struct ml_net_definitions *definitions)
 {
-    return calloc(1, sizeof(struct ml_net_maker)); /* lists use memory as far as they are filled */
+    /* Lists use memory as far as they are filled. */
+    struct ml_net_maker *m = calloc(1, sizeof(*m));
+
+    if (m)
+        m->definitions = definitions;
+    return m;
 }
 
 void ml_net_maker_free(struct ml_net_maker *m)
@@ -55,146 +57,55 @@ bool ml_net_maker_is_on(const struct ml_net_maker *m)
     return m->is_on;
 }
 
-/* ---- What the block contains ----------------------------------------------------- */
-
-enum {
-    NAMES_BLOCKS = 1, /* other than by allocating and freeing them */
-    FREES_RANGES = 2,
-    ENDS_PROCESSES = 4,
-};
-
-static const uint8_t contents_of_kind[ML_KIND_MASK + 1] = {
-    [ML_FREE_RANGE] = FREES_RANGES, [ML_ALLOC_EX] = NAMES_BLOCKS,
-    [ML_MOVE] = NAMES_BLOCKS,       [ML_MOVE_FAILED] = NAMES_BLOCKS,
-    [ML_LABEL] = NAMES_BLOCKS,      [ML_PROCESS_END] = ENDS_PROCESSES,
-};
-
-static unsigned contents_of(const struct ml_encoder *e)
+/* The number of the event that the walk is at. */
+static ML_ALWAYS_INLINE uint32_t at(const struct ml_encoder_walk *w)
 {
-    unsigned contents = 0;
-
-    for (uint32_t i = 0; i < e->events; i++)
-        contents |= contents_of_kind[e->kinds[i] & ML_KIND_MASK];
-    return contents;
+    return w->next - 1;
 }
 
-/* The space that more than half of the allocations have, if one does. */
-static uint32_t busiest_space(const struct ml_encoder *e)
+/* ---- Kept events ------------------------------------------------------------------ */
+
+static void list_given(struct ml_net_maker *m, const struct ml_net_place *p)
 {
-    uint32_t space = 0, found = 0, votes = 0, changes = 0;
-
-    for (uint32_t i = 0; i < e->events; i++) {
-        uint8_t kind = e->kinds[i];
-
-        if (kind & ML_SPACE_CHANGED)
-            space = e->space_col[changes++];
-        if ((kind & ML_KIND_MASK) != ML_ALLOC)
-            continue;
-        if (votes == 0)
-            found = space;
-        votes += found == space ? 1 : UINT32_MAX;
-    }
-    return found;
-}
-
-static bool frees_ranges_of(const struct ml_encoder *e, uint32_t space)
-{
-    struct ml_encoder_walk w;
-
-    ml_encoder_walk_begin(&w, e);
-    while (ml_encoder_walk_next(&w))
-        if (w.event.kind == ML_FREE_RANGE && w.event.space == space)
-            return true;
-    return false;
-}
-
-/* Whether a net can have these events. */
-static bool fits(const struct ml_encoder *e, unsigned contents, uint32_t space)
-{
-    if (contents & ENDS_PROCESSES || (contents & FREES_RANGES && frees_ranges_of(e, space)))
-        return false;
-    for (uint32_t i = 0; i < e->wide_sizes; i++)
-        if (e->wide_size_col[i] > ML_BYTES_MAX)
-            return false;
-    return true;
-}
-
-/* Finds the allocations of the block that a label or another event names, by the references that
- * the encoder has found. A live table counts the bytes of such a block in its category as soon as
- * it is named, so that it must see the allocation. */
-static void find_named(struct ml_net_maker *m, const struct ml_encoder *e, unsigned contents)
-{
-    uint32_t allocs = 0, refs = 0;
-
-    memset(m->named, 0, sizeof(m->named));
-    if (!(contents & NAMES_BLOCKS))
-        return;
-    for (uint32_t i = 0; i < e->events; i++) {
-        uint8_t kind = e->kinds[i] & ML_KIND_MASK;
-        uint32_t ref, bits = ml_shapes[kind].bits;
-
-        if (!(bits & ML_HAS_ADDR))
-            continue;
-        if (bits & ML_HAS_STACK) {
-            allocs++;
-            continue;
-        }
-        ref = e->packed.free_ref_col[refs++];
-        if (kind != ML_FREE && ref != ML_REF_EXPLICIT)
-            m->named[(allocs - ref) / 64] |= UINT64_C(1) << (allocs - ref) % 64;
-    }
-}
-
-/* ---- Steps ------------------------------------------------------------------------- */
-
-static void add_step(struct ml_net_maker *m, const struct ml_encoder_walk *w,
-                     enum ml_net_step_kind kind)
-{
-    m->step_list[m->steps++] = (struct ml_net_step){
-        .addr = kind == ML_NET_TOUCH ? w->event.addr : 0,
-        .time_ns = w->event.time_ns,
-        .change_bytes = m->change_bytes,
-        .crest_bytes = (uint64_t)m->crest_bytes,
-        .crest_ns = m->crest_ns,
-        .alloc_ns = m->alloc_ns,
-        .crest_event = m->crest_event,
-        .event = w->next - 1,
-        .allocations = m->allocations,
-        .frees = m->frees,
-        .kind = kind,
-        .crest_is_last = m->crest_event == m->last_event,
-    };
-    m->change_bytes = m->crest_bytes = 0;
-    m->allocations = m->frees = 0;
-    m->crest_ns = m->alloc_ns = 0;
-    m->crest_event = m->last_event = 0;
+    m->lists.given_list[m->lists.given++] =
+        (struct ml_net_block){p->addr, p->size, p->time_ns, p->group, 0};
 }
 
 /* The live table gets a carried block. */
 static void give(struct ml_net_maker *m, const struct ml_encoder_walk *w, struct ml_net_place *p)
 {
-    m->given_list[m->given++] = (struct ml_net_block){p->addr, p->size, p->time_ns, p->group, 0};
+    list_given(m, p);
+    m->is_broken |= m->classes == ML_NET_PAIRS;
     p->state = ML_NET_UNKNOWN;
     m->table.carried--;
-    add_step(m, w, ML_NET_GIVE);
+    ml_net_lists_step(&m->lists, at(w), &w->event, ML_NET_GIVE);
+}
+
+/* The table of addresses follows a kept event. */
+static void follow_kept(struct ml_net_maker *m, const struct ml_encoder_walk *w)
+{
+    const struct ml_event *ev = &w->event;
+    struct ml_net_place *place;
+
+    if (ev->space != m->space || !(ml_shapes[ev->kind].bits & ML_HAS_ADDR) || ev->addr == 0)
+        return;
+    place = ml_net_place_of(&m->table, ev->addr);
+    if (place && place->state == ML_NET_CARRIED)
+        give(m, w, place);
+    if (place)
+        place->state = ml_frees_block(ev->kind) ? ML_NET_FREE : ML_NET_UNKNOWN;
 }
 
 static void keep(struct ml_net_maker *m, const struct ml_encoder_walk *w)
 {
     const struct ml_event *ev = &w->event;
 
-    if (ev->space == m->space && ml_shapes[ev->kind].bits & ML_HAS_ADDR && ev->addr != 0) {
-        struct ml_net_place *place = ml_net_place_of(&m->table, ev->addr);
-
-        if (place && place->state == ML_NET_CARRIED)
-            give(m, w, place);
-        if (place)
-            place->state = ml_frees_block(ev->kind) ? ML_NET_FREE : ML_NET_UNKNOWN;
-    }
+    follow_kept(m, w);
     if (ev->kind == ML_MOVE)
-        m->after_move[ev->thread % THREADS] = true;
-    m->kept_list[m->kept++] = *ev;
-    add_step(m, w, ML_NET_KEPT);
+        m->after_move[ev->thread % MOVING_THREADS] = true;
+    if (m->classes == ML_NET_NO_CLASSES ||
+        ml_net_scopes_keep(&m->scopes, &m->lists, m->definitions, at(w), ev))
+        ml_net_lists_keep(&m->lists, at(w), ev);
 }
 
 /* ---- Carried blocks ------------------------------------------------------------------ */
@@ -205,7 +116,7 @@ static ML_ALWAYS_INLINE struct ml_net_group *change_group(struct ml_net_maker *m
 
     if (ML_UNLIKELY(!m->has_changed[number])) {
         m->has_changed[number] = true;
-        m->group_list[m->groups++].number = number;
+        m->lists.group_list[m->lists.groups++].number = number;
     }
     return group;
 }
@@ -217,32 +128,43 @@ static void carry(struct ml_net_maker *m, const struct ml_encoder_walk *w,
     struct ml_net_group *group = change_group(m, number);
 
     if (place->state != ML_NET_FREE)
-        add_step(m, w, ML_NET_TOUCH);
+        ml_net_lists_step(&m->lists, at(w), ev, ML_NET_TOUCH);
+    if (m->classes != ML_NET_NO_CLASSES)
+        ml_net_scopes_carry(&m->scopes, &m->lists, at(w), ev);
     *place = (struct ml_net_place){ev->addr, ev->size, ev->time_ns, number, ML_NET_CARRIED};
     m->table.carried++;
     group->allocations++;
     group->allocated_bytes += ev->size;
-    m->allocations++;
-    m->change_bytes += (int64_t)ev->size;
-    m->alloc_ns = ev->time_ns;
-    m->last_event = w->next - 1;
-    if (m->change_bytes > m->crest_bytes) {
-        m->crest_bytes = m->change_bytes;
-        m->crest_ns = ev->time_ns;
-        m->crest_event = m->last_event;
-    }
+    ml_net_lists_alloc(&m->lists, at(w), ev->size, ev->time_ns);
 }
 
 /* Whether a live table must see the allocation. The last event of the block may be named by the
  * first of the next. */
 static bool must_keep(struct ml_net_maker *m, const struct ml_encoder_walk *w)
 {
-    bool *after_move = &m->after_move[w->event.thread % THREADS];
+    bool *after_move = &m->after_move[w->event.thread % MOVING_THREADS];
     bool is_after = *after_move;
     uint32_t alloc = w->allocs - 1;
 
     *after_move = false;
-    return is_after || w->next == w->e->events || m->named[alloc / 64] >> alloc % 64 & 1;
+    return is_after || w->next == w->e->events || ml_net_bit(&m->named, alloc) ||
+           (m->classes == ML_NET_PAIRS && !ml_net_bit(&m->pairs, alloc));
+}
+
+/* Whether the block at that place is to be kept. In its first allocation there, a block of a pair
+ * may replace one that a follower classifies. */
+static bool is_taken(const struct ml_net_maker *m, const struct ml_net_place *place)
+{
+    return place->state == ML_NET_CARRIED ||
+           (m->classes == ML_NET_PAIRS && place->state != ML_NET_FREE);
+}
+
+/* Pairs leave nothing behind in their group, so that they need only one. */
+static uint32_t group_of(struct ml_net_maker *m, const struct ml_event *ev)
+{
+    return m->classes == ML_NET_PAIRS
+               ? ml_net_group_of(&m->table, 0, 0, 0)
+               : ml_net_group_of(&m->table, ev->thread, ev->scope, ev->stack);
 }
 
 static void take_alloc(struct ml_net_maker *m, const struct ml_encoder_walk *w)
@@ -257,8 +179,8 @@ static void take_alloc(struct ml_net_maker *m, const struct ml_encoder_walk *w)
         return;
     }
     place = ml_net_place_of(&m->table, ev->addr);
-    group = ml_net_group_of(&m->table, ev->thread, ev->scope, ev->stack);
-    if (!place || place->state == ML_NET_CARRIED || group == ML_NET_GROUPS_MAX)
+    group = group_of(m, ev);
+    if (!place || is_taken(m, place) || group == ML_NET_GROUPS_MAX)
         keep(m, w);
     else
         carry(m, w, place, group);
@@ -276,12 +198,12 @@ static void take_free(struct ml_net_maker *m, const struct ml_encoder_walk *w)
         keep(m, w);
         return;
     }
+    if (m->classes != ML_NET_NO_CLASSES)
+        ml_net_scopes_carry(&m->scopes, &m->lists, at(w), ev);
     group = change_group(m, place->group);
     group->frees++;
     group->freed_bytes += place->size;
-    m->frees++;
-    m->change_bytes -= (int64_t)place->size;
-    m->last_event = w->next - 1;
+    ml_net_lists_free(&m->lists, at(w), place->size);
     place->state = ML_NET_FREE;
     m->table.carried--;
 }
@@ -301,19 +223,26 @@ static void take_all(struct ml_net_maker *m, const struct ml_encoder *e)
         else
             keep(m, &w);
     }
-    add_step(m, &w, ML_NET_LAST);
+    if (m->classes != ML_NET_NO_CLASSES)
+        ml_net_scopes_end(&m->scopes, &m->lists, at(&w));
+    ml_net_lists_step(&m->lists, at(&w), &w.event, ML_NET_LAST);
+    m->is_broken |= m->classes == ML_NET_PAIRS && m->table.carried > 0;
 }
 
 /* ---- Series --------------------------------------------------------------------------- */
 
-static bool begin_series(struct ml_net_maker *m, uint32_t space, uint64_t series)
+static bool begin_series(struct ml_net_maker *m, uint32_t space, const struct ml_net_begin *begin)
 {
     ml_net_table_release(&m->table);
     if (ml_net_table_init(&m->table) < 0)
         return false;
     memset(m->after_move, true, sizeof(m->after_move)); /* the move may be in the block before */
+    memset(&m->scopes, 0, sizeof(m->scopes));
+    m->classes = !begin->classes                          ? ML_NET_NO_CLASSES
+                 : ml_net_is_plain(m->definitions, space) ? ML_NET_PLAIN
+                                                          : ML_NET_PAIRS;
     m->space = space;
-    m->series = series;
+    m->series = begin->number;
     m->number = 0;
     m->is_on = true;
     return true;
@@ -322,11 +251,11 @@ static bool begin_series(struct ml_net_maker *m, uint32_t space, uint64_t series
 /* Hands the sums of the groups over to the net. */
 static void list_groups(struct ml_net_maker *m)
 {
-    for (uint32_t i = 0; i < m->groups; i++) {
-        uint32_t number = m->group_list[i].number;
+    for (uint32_t i = 0; i < m->lists.groups; i++) {
+        uint32_t number = m->lists.group_list[i].number;
         struct ml_net_group *group = &m->table.groups[number];
 
-        m->group_list[i] = *group;
+        m->lists.group_list[i] = *group;
         group->allocations = group->allocated_bytes = group->frees = group->freed_bytes = 0;
         m->has_changed[number] = false;
     }
@@ -334,52 +263,46 @@ static void list_groups(struct ml_net_maker *m)
 
 static void fill(struct ml_net_maker *m, enum ml_net_kind kind, uint32_t events, struct ml_net *ret)
 {
-    *ret = (struct ml_net){
-        .head = {m->series, m->number++, kind, events, m->space, m->steps, m->kept, m->groups,
-                 m->given},
-        .steps = m->step_list,
-        .kept = m->kept_list,
-        .groups = m->group_list,
-        .given = m->given_list,
-    };
-}
-
-static void clear(struct ml_net_maker *m)
-{
-    m->steps = m->kept = m->groups = m->given = 0;
+    *ret = ml_net_lists_net(&m->lists);
+    ret->head.series = m->series;
+    ret->head.number = m->number++;
+    ret->head.kind = kind;
+    ret->head.events = events;
+    ret->head.space = m->space;
+    ret->head.classes = m->classes;
 }
 
 void ml_net_end(struct ml_net_maker *m, uint32_t events, struct ml_net *ret)
 {
-    clear(m);
-    for (size_t i = 0; i <= m->table.mask; i++) {
-        const struct ml_net_place *p = &m->table.places[i];
-
-        if (p->state == ML_NET_CARRIED)
-            m->given_list[m->given++] =
-                (struct ml_net_block){p->addr, p->size, p->time_ns, p->group, 0};
-    }
-    m->is_on = false;
+    list_groups(m); /* of a net that was given up */
+    ml_net_lists_clear(&m->lists);
+    for (size_t i = 0; m->classes != ML_NET_PAIRS && i <= m->table.mask; i++)
+        if (m->table.places[i].state == ML_NET_CARRIED)
+            list_given(m, &m->table.places[i]);
+    m->is_on = m->is_broken = false;
     ml_net_table_release(&m->table);
     fill(m, ML_NET_ENDS, events, ret);
 }
 
-bool ml_net_make(struct ml_net_maker *m, const struct ml_encoder *e, uint64_t series,
-                 struct ml_net *ret)
+bool ml_net_make(struct ml_net_maker *m, const struct ml_encoder *e,
+                 const struct ml_net_begin *begin, struct ml_net *ret)
 {
-    unsigned contents = contents_of(e);
-    uint32_t space = m->is_on ? m->space : busiest_space(e);
-    bool does_fit = fits(e, contents, space);
+    uint32_t space = m->is_on ? m->space : ml_net_busiest_space(e);
+    bool does_fit = ml_net_fits(e, space);
 
-    if (!m->is_on && (!does_fit || !begin_series(m, space, series)))
+    if (!m->is_on && (!does_fit || !begin_series(m, space, begin)))
         return false;
-    if (!does_fit) {
+    if (does_fit) {
+        ml_net_lists_clear(&m->lists);
+        ml_net_find_named(e, &m->named);
+        if (m->classes == ML_NET_PAIRS)
+            ml_net_find_pairs(e, space, &m->pairs);
+        take_all(m, e);
+    }
+    if (!does_fit || m->is_broken) {
         ml_net_end(m, e->events, ret);
         return true;
     }
-    clear(m);
-    find_named(m, e, contents);
-    take_all(m, e);
     list_groups(m);
     fill(m, ML_NET_GOES_ON, e->events, ret);
     return true;

@@ -42,6 +42,7 @@ void ml_net_publisher_release(struct ml_net_publisher *p)
     if (p->fd >= 0)
         close(p->fd);
     ml_net_maker_free(p->maker);
+    ml_net_definitions_release(&p->definitions);
     *p = (struct ml_net_publisher){.fd = -1};
 }
 
@@ -53,7 +54,7 @@ bool ml_net_publisher_is_on(const struct ml_net_publisher *p)
 /* ---- Followers ----------------------------------------------------------------- */
 
 struct wishes {
-    uint64_t wanted_ns, asked_ns;
+    uint64_t wanted_ns, asked_ns, asked_classes;
 };
 
 static struct wishes read_wishes(const struct ml_net_publisher *p)
@@ -71,15 +72,21 @@ static bool is_wanted(const struct wishes *w, uint64_t now)
     return w->wanted_ns > 0 && now - w->wanted_ns < ML_NET_WANTED_NS;
 }
 
-/* A follower that was stopped for a moment finds the end of its series here. One that was stopped
- * for as long again reads the trace from its start. */
-static void give_memory_back(struct ml_net_publisher *p, const struct wishes *w, uint64_t now)
+/* A follower that was stopped for a moment finds the last nets here. One that was stopped for
+ * longer reads the trace from its start, also if the series goes on. */
+void ml_net_publisher_rest(struct ml_net_publisher *p)
 {
-    if (!p->has_nets || now - w->wanted_ns < 2 * ML_NET_WANTED_NS ||
+    uint64_t now = ml_clock_ns(CLOCK_MONOTONIC);
+    struct wishes w;
+
+    if (!p->has_nets || now - p->put_ns < 2 * ML_NET_WANTED_NS ||
         ftruncate(p->fd, ML_NET_BOARD_DATA))
         return;
     p->has_nets = false;
     p->position = ML_NET_BOARD_DATA;
+    w = read_wishes(p);
+    if (ml_net_publisher_is_on(p) && is_wanted(&w, now))
+        return;
     ml_net_maker_free(p->maker);
     p->maker = NULL;
 }
@@ -107,11 +114,13 @@ static void put_net(struct ml_net_publisher *p, const struct ml_net *net,
         p->position = ML_NET_BOARD_DATA;
     entry.position = at = p->position;
     p->has_nets = true;
+    p->put_ns = ml_clock_ns(CLOCK_MONOTONIC);
     if (!put_part(p, h, sizeof(*h), &at, &entry.sum) ||
         !put_part(p, net->steps, h->steps * sizeof(*net->steps), &at, &entry.sum) ||
         !put_part(p, net->kept, h->kept * sizeof(*net->kept), &at, &entry.sum) ||
         !put_part(p, net->groups, h->groups * sizeof(*net->groups), &at, &entry.sum) ||
-        !put_part(p, net->given, h->given * sizeof(*net->given), &at, &entry.sum))
+        !put_part(p, net->given, h->given * sizeof(*net->given), &at, &entry.sum) ||
+        !put_part(p, net->visits, h->visits * sizeof(*net->visits), &at, &entry.sum))
         return;
     p->position = at;
     (void)put_at(p->fd, &entry, sizeof(entry),
@@ -137,11 +146,12 @@ static void judge(struct ml_net_publisher *p, const struct ml_net *net, uint64_t
 }
 
 static void put_next(struct ml_net_publisher *p, const struct ml_encoder *e,
-                     const struct ml_net_key *key, uint64_t now)
+                     const struct ml_net_key *key, const struct wishes *w, uint64_t now)
 {
+    const struct ml_net_begin begin = {.number = now, .classes = w->asked_classes & 1};
     struct ml_net net;
 
-    if (!ml_net_make(p->maker, e, now, &net))
+    if (!ml_net_make(p->maker, e, &begin, &net))
         return;
     put_net(p, &net, key);
     judge(p, &net, now);
@@ -151,12 +161,12 @@ static void begin(struct ml_net_publisher *p, const struct ml_encoder *e,
                   const struct ml_net_key *key, const struct wishes *w, uint64_t now)
 {
     if (!p->maker)
-        p->maker = ml_net_maker_new();
+        p->maker = ml_net_maker_new(&p->definitions);
     if (!p->maker)
         return;
     p->served_ns = w->asked_ns;
     p->poor = 0;
-    put_next(p, e, key, now);
+    put_next(p, e, key, w, now);
 }
 
 void ml_net_publish(struct ml_net_publisher *p, const struct ml_encoder *e,
@@ -167,13 +177,13 @@ void ml_net_publish(struct ml_net_publisher *p, const struct ml_encoder *e,
     bool wanted = is_wanted(&w, now);
 
     if (!ml_net_publisher_is_on(p)) {
-        if (!wanted)
-            give_memory_back(p, &w, now);
-        else if (may_begin && w.asked_ns != p->served_ns && now >= p->rest_to_ns)
+        if (wanted && may_begin && w.asked_ns != p->served_ns && now >= p->rest_to_ns)
             begin(p, e, key, &w, now);
+        else
+            ml_net_publisher_rest(p);
     } else if (!wanted || w.asked_ns != p->served_ns || p->poor == POOR_MAX) {
         ml_net_publish_end(p, key);
     } else {
-        put_next(p, e, key, now);
+        put_next(p, e, key, &w, now);
     }
 }

@@ -15,9 +15,11 @@ struct ml_net_publisher {
     uint64_t position;          /* of the next net */
     unsigned next_entry;
     bool has_nets;
-    uint64_t served_ns;  /* the last request that has its series */
-    unsigned poor;       /* successive nets that leave out little */
-    uint64_t rest_to_ns; /* no series begins before, because nets were poor */
+    uint64_t put_ns;                       /* when the last net was put */
+    struct ml_net_definitions definitions; /* the writer adds them, between two blocks */
+    uint64_t served_ns;                    /* the last request that has its series */
+    unsigned poor;                         /* successive nets that leave out little */
+    uint64_t rest_to_ns;                   /* no series begins before, because nets were poor */
 };
 
 /* @return 0 or negative errno: there will be no nets, and followers read the trace */
@@ -27,8 +29,12 @@ void ml_net_publisher_release(struct ml_net_publisher *p);
 /* Whether a series is under way: each block that stays in the trace needs a net. */
 bool ml_net_publisher_is_on(const struct ml_net_publisher *p);
 
+/* Gives the memory of old nets back, seconds after the last one. Cheap without any: call it from
+ * time to time, while no net is made. */
+void ml_net_publisher_rest(struct ml_net_publisher *p);
+
 /* Publishes the net of the events that ml_encoder_write has just written, if there is one. Without
- * a follower in the last seconds it ends the series, and gives the memory of old nets back later.
+ * a follower in the last seconds it ends the series.
  * @may_begin  whether a series may begin with this block */
 void ml_net_publish(struct ml_net_publisher *p, const struct ml_encoder *e,
                     const struct ml_net_key *key, bool may_begin);

@@ -188,7 +188,7 @@ static uint64_t bytes_from(const struct ml_window_file *file, size_t block)
 /* The bytes of the state, as far as they can be known. */
 static uint64_t likely_state_bytes(const struct ml_window *w)
 {
-    return w->state.blocks.kept * BLOCK_BYTES + w->state.defs.len / 4;
+    return w->state.blocks.kept * BLOCK_BYTES + (w->state.defs.len - w->state.blank_bytes) / 4;
 }
 
 /* Whether the file from this block on is more than may be kept. */

@@ -10,9 +10,10 @@
 #include <stdlib.h>
 
 #include "number_rows.h"
+#include "window_gone.h"
 #include "window_tags.h"
 
-#define DEFS_BYTES (4u << 20) /* of definitions, in one block */
+#define DEFS_BYTES (512u << 10) /* of definitions, in one block */
 
 /* ---- Order ---------------------------------------------------------------- */
 
@@ -73,6 +74,8 @@ int ml_window_dump_begin(struct ml_window_dump *d, struct ml_window_state *state
 {
     int r = ml_window_blocks_tidy(&state->blocks);
 
+    if (r == 0)
+        r = ml_window_state_tidy(state);
     *d = (struct ml_window_dump){.state = state, .encoder = calloc(1, sizeof(*d->encoder))};
     if (r == 0)
         r = ml_window_notes_list(&state->notes, &d->notes, &d->note_count);

@@ -61,6 +61,9 @@ static int on_mark(struct ml_window_notes *n, const struct ml_event *e)
 {
     if (e->args[0] == ML_MARK_NODE)
         return 0;
+    /* A pause is one of all threads. */
+    if (e->args[0] == ML_MARK_PAUSE || e->args[0] == ML_MARK_RESUME)
+        return keep(n, (struct key){ML_MARK, e->args[0], 0}, e);
     return keep(n, (struct key){ML_MARK, e->args[0], e->thread}, e);
 }
 
@@ -113,6 +116,28 @@ int ml_window_notes_feed(struct ml_window_notes *n, const struct ml_event *e)
     case ML_THREAD_END: return on_thread_end(n, e);
     default: return 0;
     }
+}
+
+int ml_window_notes_tidy(struct ml_window_notes *n,
+                         bool (*is_wanted)(const void *ctx, const struct ml_event *event),
+                         const void *ctx)
+{
+    struct ml_window_notes next = {0};
+    int r = 0;
+
+    for (size_t i = 0; r == 0 && i < n->notes.len; i++) {
+        const struct ml_event *event = &n->notes.items[i].event;
+        struct key key;
+
+        if (!event->kind || !is_wanted(ctx, event))
+            continue;
+        memcpy(&key, ml_intern_get(&n->keys, (uint32_t)i, NULL), sizeof(key));
+        r = keep(&next, key, event);
+    }
+    ml_window_notes_release(r == 0 ? n : &next);
+    if (r == 0)
+        *n = next;
+    return r;
 }
 
 static int by_time(const void *a, const void *b)

@@ -12,9 +12,38 @@ void ml_window_state_release(struct ml_window_state *s)
 {
     ml_buf_release(&s->defs);
     ml_vec_release(&s->defs_ends);
-    ml_vec_release(&s->space_process);
+    ml_vec_release(&s->processes);
+    ml_vec_release(&s->spaces);
+    ml_vec_release(&s->thread_process);
+    ml_vec_release(&s->just_ended);
+    ml_vec_release(&s->ended);
     ml_window_blocks_release(&s->blocks);
     ml_window_notes_release(&s->notes);
+}
+
+static int define_space(struct ml_window_state *s, uint32_t process)
+{
+    struct ml_window_space_def space = {.process = process};
+
+    if (process < s->processes.len)
+        space.next = s->processes.items[process].first_space;
+    if (ml_vec_push(&s->spaces, space))
+        return -ENOMEM;
+    if (process < s->processes.len)
+        s->processes.items[process].first_space = (uint32_t)s->spaces.len;
+    return 0;
+}
+
+/* Numbers rise by one, from 0. */
+static int define(struct ml_window_state *s, const struct ml_def *def)
+{
+    switch (def->tag) {
+    case ML_DEF_PROCESS: return ml_vec_push(&s->processes, (struct ml_window_process){0});
+    case ML_DEF_THREAD:
+        return ml_vec_push(&s->thread_process, (uint32_t)def->fields[ML_THREAD_PROCESS]);
+    case ML_DEF_SPACE: return define_space(s, (uint32_t)def->fields[ML_SPACE_PROCESS]);
+    default: return 0;
+    }
 }
 
 int ml_window_state_define(struct ml_window_state *s, const uint8_t *raw, size_t len,
@@ -27,8 +56,7 @@ int ml_window_state_define(struct ml_window_state *s, const uint8_t *raw, size_t
         at = ml_def_get(at, end, &def);
         if (!at)
             return -EBADMSG;
-        if (def.tag == ML_DEF_SPACE &&
-            ml_vec_push(&s->space_process, (uint32_t)def.fields[ML_SPACE_PROCESS]))
+        if (define(s, &def) < 0)
             return -ENOMEM;
     }
     if (ml_buf_append(&s->defs, raw, len))
@@ -36,12 +64,14 @@ int ml_window_state_define(struct ml_window_state *s, const uint8_t *raw, size_t
     return ml_vec_push(&s->defs_ends, (struct ml_window_defs_end){s->defs.len, count});
 }
 
-static void end_process(struct ml_window_state *s, uint64_t process)
+static int end_process(struct ml_window_state *s, uint64_t process)
 {
-    for (size_t i = 0; i < s->space_process.len; i++) {
-        if (s->space_process.items[i] == process)
-            ml_window_blocks_end(&s->blocks, (uint32_t)i);
-    }
+    if (process >= s->processes.len)
+        return 0;
+    for (uint32_t i = s->processes.items[process].first_space; i > 0;
+         i = s->spaces.items[i - 1].next)
+        ml_window_blocks_end(&s->blocks, i - 1);
+    return ml_vec_push(&s->just_ended, (uint32_t)process);
 }
 
 int ml_window_state_feed(struct ml_window_state *s, const struct ml_event *events, size_t count)
@@ -56,8 +86,9 @@ int ml_window_state_feed(struct ml_window_state *s, const struct ml_event *event
         if (e->kind == ML_LOST && ml_lost_is_events(e->args[2]))
             s->dropped.lost += e->args[0];
         if (e->kind == ML_PROCESS_END)
-            end_process(s, e->args[0]);
-        r = ml_window_blocks_feed(&s->blocks, e);
+            r = end_process(s, e->args[0]);
+        if (r == 0)
+            r = ml_window_blocks_feed(&s->blocks, e);
         if (r == 0 && e->kind != ML_ALLOC && e->kind != ML_FREE)
             r = ml_window_notes_feed(&s->notes, e);
     }

@@ -18,10 +18,32 @@ struct ml_window_defs_end {
     uint32_t count; /* of definitions since the one before */
 };
 
+enum ml_window_end {
+    ML_WINDOW_RUNS = 0,
+    ML_WINDOW_ENDED = 1,
+    ML_WINDOW_GONE = 2, /* see window_gone.h */
+};
+
+struct ml_window_process {
+    uint32_t first_space; /* number + 1, 0: none */
+    uint32_t end;         /* enum ml_window_end */
+};
+
+/* A space that is defined. */
+struct ml_window_space_def {
+    uint32_t process;
+    uint32_t next; /* of the process, as above */
+};
+
 struct ml_window_state {
     struct ml_buf defs; /* all definitions so far, as records */
     ML_VEC(struct ml_window_defs_end) defs_ends;
-    ML_VEC(uint32_t) space_process; /* of each space that is defined */
+    size_t blank_bytes; /* of them, in blank ones */
+    ML_VEC(struct ml_window_process) processes;
+    ML_VEC(struct ml_window_space_def) spaces;
+    ML_VEC(uint32_t) thread_process;    /* of each thread that is defined */
+    ML_VEC(uint32_t) just_ended, ended; /* processes: since the state was last written, before */
+    uint32_t highest_gone; /* number + 1 of the space of the highest peak of those that are gone */
     struct ml_window_blocks blocks;
     struct ml_window_notes notes;
     struct ml_index_totals dropped; /* events that were fed */

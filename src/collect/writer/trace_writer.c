@@ -16,6 +16,7 @@
 
 #include "def_columns.h"
 #include "io.h"
+#include "net_learning.h"
 #include "trace_file.h"
 
 /* Definitions are few. */
@@ -435,6 +436,8 @@ static void hand_over_defs(struct ml_trace_writer *w)
     ml_buf_clear(&empty);
     w->dict->records = empty;
     w->dict->record_count = 0;
+    if (w->nets.fd >= 0)
+        ml_net_definitions_learn(&w->nets.definitions, w->dict);
 }
 
 static void hand_over(struct ml_trace_writer *w)
@@ -548,6 +551,7 @@ void ml_trace_writer_save(struct ml_trace_writer *w)
     w->job.ends_nets = w->lent && !w->error && ml_net_publisher_is_on(&w->nets);
     if (!w->job.ends_nets && !w->error && w->can_rewrite && !is_saved(w))
         w->error = lend(w);
+    ml_net_publisher_rest(&w->nets);
     pthread_mutex_unlock(&w->lock);
     if (w->job.ends_nets)
         ml_trace_writer_settle(w);

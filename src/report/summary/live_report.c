@@ -28,6 +28,10 @@ const char *ml_live_state_words(char buf[64], const struct ml_live_view *view)
         snprintf(buf, 64, "ended");
     else if (!view->being_recorded)
         snprintf(buf, 64, "not finished: its recorder is gone");
+    else if (view->paused)
+        snprintf(buf, 64, "paused for %s (memledger resume)",
+                 ml_format_duration_ns(ago, (int64_t)(view->time_ns - ml_min_u64(view->paused_at_ns,
+                                                                                 view->time_ns))));
     else
         snprintf(buf, 64, "recording, last event %s ago",
                  ml_format_duration_ns(ago, (int64_t)(view->time_ns - view->last_ns)));
@@ -52,9 +56,9 @@ int ml_live_line(const struct ml_live_view *view, const struct ml_style *style, 
         if (r == 0 && view->steps > 0)
             r = ml_buf_printf(out, "  step %llu", (unsigned long long)view->step_number);
         if (r == 0)
-            r = ml_buf_printf(out, "  %s allocations/s%s\n",
+            r = ml_buf_printf(out, "  %s allocations/s%s%s\n",
                               ml_format_count(rate, (int64_t)view->allocations_per_second),
-                              view->lost ? "  events lost" : "");
+                              view->lost ? "  events lost" : "", view->paused ? "  paused" : "");
     }
     return r;
 }
@@ -178,7 +182,11 @@ int ml_live_text(const struct ml_live_view *view, const struct ml_live_question 
         r = put_devices(view, style, out);
     if (r == 0)
         r = put_processes(view, style, out);
-    return r == 0 ? put_rows(view, question, style, out) : r;
+    if (r == 0)
+        r = put_rows(view, question, style, out);
+    if (r == 0 && view->awaits_names)
+        r = ml_buf_printf(out, "%s\n", ML_LIVE_AWAITS_NAMES);
+    return r;
 }
 
 /* ---- JSON ---------------------------------------------------------------------------- */
@@ -268,6 +276,9 @@ int ml_live_json(const struct ml_live_view *view, const struct ml_live_question 
     ml_json_kv_u64(&json, "start_wall_ns", view->start_wall_ns);
     ml_json_kv_bool(&json, "being_recorded", view->being_recorded);
     ml_json_kv_bool(&json, "finished", view->finished);
+    ml_json_kv_bool(&json, "paused", view->paused);
+    if (view->paused)
+        ml_json_kv_u64(&json, "paused_at_ns", view->paused_at_ns);
     ml_json_kv_u64(&json, "time_ns", view->time_ns);
     ml_json_kv_u64(&json, "last_event_ns", view->last_ns);
     ml_json_kv_u64(&json, "events", view->events);
@@ -287,6 +298,7 @@ int ml_live_json(const struct ml_live_view *view, const struct ml_live_question 
         ml_json_kv_u64(&json, "last_step_peak_bytes", view->step_peak_bytes);
     }
     ml_json_kv_cstr(&json, "by", ml_key_name(question->by));
+    ml_json_kv_bool(&json, "awaits_names", view->awaits_names);
     json_lists(&json, view);
     ml_json_key(&json, "rest");
     json_row(&json, &view->rest);

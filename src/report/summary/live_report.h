@@ -8,10 +8,13 @@
 #include "live_view.h"
 #include "style.h"
 
+#define ML_LIVE_AWAITS_NAMES                                                                       \
+    "native functions are shown as library+offset: their names follow when the recording ends"
+
 /* "+1.2 MiB", "-3 B", "0 B". @return buf */
 const char *ml_live_growth(char buf[40], int64_t bytes, enum ml_unit unit);
 
-/* "recording, last event 0.3 s ago", "ended", "not finished". @return buf */
+/* "recording, last event 0.3 s ago", "paused for 3 s …", "ended", "not finished". @return buf */
 const char *ml_live_state_words(char buf[64], const struct ml_live_view *view);
 
 /* One line for devices, steps and rates; a list cannot be longer than a terminal, so it is one line

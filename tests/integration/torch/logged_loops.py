@@ -90,6 +90,22 @@ def slow_helper():
             "kept": kept.numel(), "same": helper is memledger._metrics._follower.process}
 
 
+def hung_helper():
+    """The process that answers stops for good."""
+    kept = torch.empty(1 << 20, dtype=torch.uint8)
+    wanted = lambda v: v.get("memledger/process/live_bytes", 0) >= kept.numel()
+    settled(wanted)
+    helper = memledger._metrics._follower.process
+    memledger._metrics._ANSWER_S = memledger._metrics._HUNG_S = 0.5
+    os.kill(helper.pid, signal.SIGSTOP)
+    missing = memledger.metrics()
+    memledger._metrics._ANSWER_S = memledger._metrics._HUNG_S = 5
+    after = settled(wanted)
+    return {"missing": missing, "live": after.get("memledger/process/live_bytes"),
+            "kept": kept.numel(), "same": helper is memledger._metrics._follower.process,
+            "ended": helper.poll() is not None}
+
+
 def started():
     """Without `memledger run`: numbers while start() records, none before and after."""
     before = memledger.metrics()

@@ -63,6 +63,13 @@ def test_slow_helper():
     equal(told["same"], True, "the helper is the same one")
 
 
+def test_hung_helper():
+    told = recorded("hung_helper")
+    equal(told["missing"], {}, "metrics while the helper hangs")
+    equal((told["same"], told["ended"]), (False, True), "the helper is replaced, and has ended", told)
+    check((told["live"] or 0) >= told["kept"], "metrics of the next helper", told)
+
+
 def test_started():
     need_torch()
     done = plain(PYTHON, PROGRAM, "started", env=os.environ | {"PYTHONPATH": PACKAGE})
