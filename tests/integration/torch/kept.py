@@ -1,4 +1,4 @@
-# kept.py: models that keep tensors outside of PyTorch's parameters and buffers: constants, their own
+# kept.py: models that keep tensors outside of PyTorch's parameters and buffers: constants, own
 # caches of keys and values, weights that consist of several tensors. Knows nothing of memledger.
 #
 #     kept.py CASE
