@@ -2,6 +2,7 @@
 
 SPDX-License-Identifier: Apache-2.0
 """
+import contextlib
 import functools
 import itertools
 import weakref
@@ -11,6 +12,9 @@ from . import _native
 # Of a class so many models have a number of their own. A program that goes on making them has
 # the numbers of those that are gone again, so that its names do not become ever more.
 DISTINCT = 1000
+
+# Attributes of a DTensor and of the result of a collective: the tensor that has the memory.
+_STANDS_FOR = ("_local_tensor", "elem")
 
 _instances = {}  # class -> how many numbers there are
 _living = {}     # class and number -> the model, weakly
@@ -62,12 +66,30 @@ def tensors_in(thing, name, depth, most=None, places=True):
     if these are wanted. `most`: so many items of each are looked at."""
     if hasattr(thing, "data_ptr") and hasattr(thing, "storage_offset"):
         yield thing, name
+        yield from parts_of(thing, name)
     elif depth and (hasattr(thing, "items") or isinstance(thing, (list, tuple))):
         is_mapping = hasattr(thing, "items")
         inner = thing.items() if is_mapping else enumerate(thing)
         for key, value in list(itertools.islice(inner, most)):
             below = f"{name}.{key}" if is_mapping or places else name
             yield from tensors_in(value, below, depth - 1, most, places)
+
+
+def parts_of(tensor, name):
+    """The tensors of which one without memory of its own consists, such as the numbers and the
+    scales of a quantized weight, with their names. None of a DTensor that has an ordinary part."""
+    flatten = getattr(type(tensor), "__tensor_flatten__", None)
+    if flatten is None:
+        return
+    with contextlib.suppress(Exception):  # the class is the program's
+        for attribute in flatten(tensor)[0]:
+            part = getattr(tensor, attribute)
+            if attribute in _STANDS_FOR:
+                yield from parts_of(part, name)
+            elif hasattr(type(part), "__tensor_flatten__"):
+                yield from parts_of(part, f"{name}.{attribute}")
+            else:
+                yield part, f"{name}.{attribute}"
 
 
 @functools.lru_cache(maxsize=4096)

@@ -15,13 +15,10 @@ import weakref
 
 from . import _captured_passes, _ddp_buckets, _fsdp, _fsdp_flat, _job_place, _kv_pools, _native, \
     _private_pools, _process_groups, _torch_batches, _torch_building, _torch_caches, \
-    _torch_compiled, _torch_data, _torch_outside, _torch_state, _torch_tracing, _wrappers
+    _torch_compiled, _torch_data, _torch_kept, _torch_outside, _torch_state, _torch_tracing, \
+    _wrappers
 from ._in_front import all_or_nothing, below, is_in_front, put
-from ._naming import FirstModel, joint_name, new_name
-
-# Registered buffers in which models keep keys and values while they generate.
-CACHE_BUFFERS = frozenset(("cache_k", "cache_v", "k_cache", "key_cache", "kv_cache", "v_cache",
-                           "value_cache"))
+from ._naming import FirstModel, joint_name, new_name, parts_of
 
 _undefined = []  # weak references to modules that were named within a call
 _first = FirstModel()
@@ -66,6 +63,7 @@ def install():
     _fsdp.watch(_torch_building.name_new)
     _fsdp_flat.watch(_torch_building.name_new)
     _torch_caches.use(torch, label_of)
+    _torch_kept.use(torch)
     _native.torch_begin()
 
 
@@ -83,6 +81,7 @@ def begin_recording():
     """Repeats all names for a recording that begins in a running process."""
     _torch_state.forget()
     _torch_outside.forget()
+    _torch_kept.forget()
     _first.begin_recording()
     install()
     _torch_building.note_all()
@@ -98,7 +97,7 @@ def name_tree(root):
         return
     model, outermost = _name_outermost(root)
     owner = _first.prefix(model, model.modules(), next(model.parameters(), None) is not None)
-    tracked, named = set(), []
+    tracked, named, prefixes = set(), [], []
     is_graph = _wrappers.is_graph(model)
     for path, module in _wrappers.named_modules(root):
         if path:
@@ -109,8 +108,11 @@ def name_tree(root):
         prefix = f"{owner}{path}." if path else owner
         if is_graph:
             tracked.update(_named_by_others(module))
-        named += _track(module._parameters, prefix, _native.PARAMETER, tracked, outermost)
-        named += _track(module._buffers, prefix, _native.BUFFER, tracked)
+        named += _track(module, module._parameters, prefix, _native.PARAMETER, tracked, outermost)
+        named += _track(module, module._buffers, prefix, _native.BUFFER, tracked)
+        prefixes.append((module, prefix))
+    for module, prefix in prefixes:
+        _torch_kept.label(module, prefix)
     _torch_outside.record(named)
 
 
@@ -121,7 +123,7 @@ def _named_by_others(module):
             if tensor is not None and _native.tracked_name(tensor) is not None}
 
 
-def _track(tensors, prefix, category, tracked, model=None):
+def _track(module, tensors, prefix, category, tracked, model=None):
     """A tensor that several modules share has its first name. Returns the tensors with their labels
     and categories."""
     named = []
@@ -129,8 +131,11 @@ def _track(tensors, prefix, category, tracked, model=None):
         if tensor is not None and id(tensor) not in tracked:
             tracked.add(id(tensor))
             flat = _fsdp_flat.flat_name(tensor, prefix)
-            kind = _native.KV_CACHE if name in CACHE_BUFFERS else category
+            is_cache = category == _native.BUFFER and _torch_kept.is_cache(module, name, tensor)
+            kind = _native.KV_CACHE if is_cache else category
             _native.track(tensor, flat or prefix + name, kind, flat is not None, model)
+            for part, label in parts_of(tensor, prefix + name):
+                _native.label(part, label, kind)
             named.append((tensor, flat or prefix + name, kind))
     return named
 
@@ -142,6 +147,7 @@ def _finish_call(args, kwargs, result):
         if module is not None:
             _native.define_module(module)
     _torch_caches.label_result(result)
+    _torch_kept.label_caches()
 
 
 def label_of(module):

@@ -242,9 +242,19 @@ static PyObject *step_again(PyObject *self, PyObject *args)
     Py_RETURN_NONE;
 }
 
+/* Calls before the first optimizer counted as steps: a test of the shapes, a layer that is
+ * initialised, an evaluation. They were none, so the next call is step 0 once more. */
+static void start_over(void)
+{
+    if (!steps.manual)
+        steps.next = 0;
+}
+
 static PyObject *optimizer_made(PyObject *self, PyObject *optimizer)
 {
     (void)self;
+    if (!steps.has_optimizer)
+        start_over();
     steps.has_optimizer = true;
     if (optimizer != Py_None)
         (void)add(&steps.made, optimizer);

@@ -249,6 +249,33 @@ static void inference_has_all_its_steps(void **state)
     release(&r);
 }
 
+/* A program calls its model, then makes an optimizer: its numbers begin again. */
+static void calls_before_an_optimizer_are_no_steps(void **state)
+{
+    for (uint64_t calls = 1; calls < 4; calls++) {
+        struct story s = story_begin();
+        struct stepped r;
+
+        for (uint64_t i = 0; i < calls; i++) {
+            automatic_step(&s, i);
+            born(&s, 0x1000 * (i + 1), 10);
+        }
+        for (uint64_t i = 0; i < 2; i++) {
+            automatic_step(&s, i);
+            born(&s, 0x10000 * (i + 1), 100);
+            mark(&s, "optimizer");
+        }
+        automatic_step(&s, 2);
+        r = read_steps(&s);
+        assert_int_equal(r.steps.list.len, 2);
+        assert_int_equal(r.steps.list.items[0].number, 0);
+        assert_int_equal(live_at(r.trace, "step:0"), 10 * calls + 100);
+        assert_int_equal(live_at(r.trace, "step:1"), 10 * calls + 200);
+        release(&r);
+    }
+    (void)state;
+}
+
 static void the_first_process_to_mark_leads(void **state)
 {
     struct story s = story_begin();
@@ -487,6 +514,7 @@ int main(void)
         cmocka_unit_test(an_instant_knows_the_same_steps),
         cmocka_unit_test(a_summary_has_the_same),
         cmocka_unit_test(an_evaluation_is_no_part_of_the_next_step),
+        cmocka_unit_test(calls_before_an_optimizer_are_no_steps),
         cmocka_unit_test(an_evaluation_elsewhere_means_nothing),
     };
 

@@ -480,6 +480,39 @@ static void data_that_a_model_waits_for_is_no_leak(void **state)
     ml_trace_free(trace);
 }
 
+/* Each step keeps an activation of each of two layers: one reference to a result does that. */
+static void a_leak_has_all_groups_that_grow(void **state)
+{
+    struct gpu g = gpu_begin(ML_CUDA_MEMORY);
+    struct ml_maker *maker = g.f.maker;
+    uint32_t first =
+        ml_maker_scope(maker, 0, MEMLEDGER_SCOPE_MODULE, ml_maker_string(maker, "first"));
+    uint32_t last =
+        ml_maker_scope(maker, 0, MEMLEDGER_SCOPE_MODULE, ml_maker_string(maker, "last"));
+    struct ml_oom_report report;
+    const struct ml_oom_change *leak;
+    struct ml_trace *trace;
+
+    (void)state;
+    fixture_alloc(&g.f, g.memory, BASE, 40 * MIB);
+    for (uint64_t i = 0; i < 10; i++) {
+        fixture_event(&g.f, (struct ml_event){.kind = ML_MARK, .args = {MEMLEDGER_MARK_STEP, i}});
+        activation(&g, first, i * 3 * MIB, 2 * MIB);
+        activation(&g, last, i * 3 * MIB + 2 * MIB, MIB);
+    }
+    refuse(&g, g.torch, 0, 12 * MIB);
+    trace = fixture_open(&g.f);
+    report = told(trace, 0);
+    leak = change_in(&report.list.items[0], ML_CHANGE_LEAK);
+    assert_string_equal(leak->name, "first");
+    assert_int_equal(leak->count, 2);
+    assert_int_equal(leak->bytes * 2, ml_oom_leak(&report.leaks)->grown_bytes * 3);
+    assert_int_equal(change_in(&report.list.items[0], ML_CHANGE_BATCH)->of_bytes + leak->bytes,
+                     30 * MIB);
+    ml_oom_report_release(&report);
+    ml_trace_free(trace);
+}
+
 /* Each step keeps 2 MiB and needs 7 more. What it keeps neither grows with the batch nor is needed
  * in backward. */
 static void a_leak_comes_first(void **state)
@@ -646,6 +679,7 @@ int main(void)
         cmocka_unit_test(types_say_what_fewer_bits_free),
         cmocka_unit_test(lower_precision_is_not_advised_twice),
         cmocka_unit_test(a_leak_comes_first),
+        cmocka_unit_test(a_leak_has_all_groups_that_grow),
         cmocka_unit_test(growth_without_steps_reaches_the_refusal),
         cmocka_unit_test(data_that_a_model_waits_for_is_no_leak),
         cmocka_unit_test(holes_serve_their_own_pool),

@@ -27,7 +27,7 @@ static const char *name_of(const struct ml_step_track *t, const struct ml_event 
 /* Automatic steps are numbered without gaps. */
 static void take_over(struct ml_step_track *t, uint64_t number)
 {
-    t->told = t->takes_over = true;
+    t->takes_over = true;
     t->count = number > t->first ? ml_min_u64(t->count, number - t->first) : 0;
     t->highest = ml_min_u64(t->highest, number > 0 ? number - 1 : 0);
     t->earlier = t->earlier_optimized = 0;
@@ -72,18 +72,26 @@ static enum ml_step_turn restart(struct ml_step_track *t)
     return ML_STEP_RESTARTS;
 }
 
+/* Whether the steps so far were calls before the program made its first optimizer. */
+static bool starts_over(const struct ml_step_track *t, uint64_t number)
+{
+    return t->count > 0 && number == 0;
+}
+
 static enum ml_step_turn on_step(struct ml_step_track *t, const struct ml_event *event)
 {
+    bool is_automatic = strcmp(name_of(t, event), ML_STEP_AUTOMATIC) == 0;
+
     t->takes_over = false;
     if (strcmp(name_of(t, event), ML_STEP_EVALUATION) == 0)
         return on_evaluation(t, event->args[1]);
-    if (t->evaluates && event->args[1] == t->number &&
-        strcmp(name_of(t, event), ML_STEP_AUTOMATIC) == 0)
+    if (t->evaluates && event->args[1] == t->number && is_automatic)
         return restart(t);
     if (t->count > 0)
         count_earlier(t);
-    if (!t->told && strcmp(name_of(t, event), ML_STEP_AUTOMATIC))
+    if (!t->told && (!is_automatic || starts_over(t, event->args[1])))
         take_over(t, event->args[1]);
+    t->told |= !is_automatic;
     begin(t, event->args[1]);
     return ML_STEP_BEGINS;
 }

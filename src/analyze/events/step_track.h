@@ -2,7 +2,8 @@
  *
  * If several processes mark steps, those of one count: the chosen one, else the first. Automatic
  * steps, which start with an optimizer or a call of a module, give way to those of the program: its
- * first step replaces all that have its number or a higher one.
+ * first step replaces all that have its number or a higher one. An automatic step 0 that follows
+ * others replaces them, too: those were calls before the program made its first optimizer.
  *
  * The end of a step starts the next, so the last one may not be a step:
  *  - nothing was allocated in it, or

@@ -129,6 +129,15 @@ const struct ml_leak *ml_oom_leak(const struct ml_leaks *leaks)
     return NULL;
 }
 
+size_t ml_oom_leak_count(const struct ml_leaks *leaks)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < leaks->list.len; i++)
+        count += led_there(leaks, &leaks->list.items[i]);
+    return count;
+}
+
 static const char *name_in_leak(const struct changes *c, const struct ml_leak *leak,
                                 enum ml_key key)
 {
@@ -164,25 +173,41 @@ static void forgive_type(struct in_types *t, uint64_t bytes)
 }
 
 /* What grew does not grow with the batch, and is kept by the program, not for backward. */
-static int stop_leak(struct changes *c)
+static int forgive(struct changes *c, const struct ml_leak *leak)
 {
-    const struct ml_leak *leak = ml_oom_leak(c->leaks);
-    const char *category, *module;
-    struct ml_oom_change change;
-    int r = 0;
+    const char *category = name_in_leak(c, leak, ML_KEY_CATEGORY);
 
-    if (!leak)
-        return 0;
-    category = name_in_leak(c, leak, ML_KEY_CATEGORY);
-    module = name_in_leak(c, leak, ML_KEY_MODULE);
     for (uint64_t i = 0; i < ML_CATEGORIES; i++)
         if (strcmp(category, ml_category_name(i)) == 0)
             c->categories[i] -= ml_min_u64(c->categories[i], leak->grown_bytes);
-    if (strcmp(category, ml_category_name(MEMLEDGER_ACTIVATION)) == 0) {
-        forgive_type(&c->activation_types, leak->grown_bytes);
-        r = forgive_module(c, module, leak->grown_bytes);
+    if (strcmp(category, ml_category_name(MEMLEDGER_ACTIVATION)))
+        return 0;
+    forgive_type(&c->activation_types, leak->grown_bytes);
+    return forgive_module(c, name_in_leak(c, leak, ML_KEY_MODULE), leak->grown_bytes);
+}
+
+/* All groups that grew: one reference to a result keeps the activations of every layer. */
+static int stop_leak(struct changes *c)
+{
+    const struct ml_leak *strongest = ml_oom_leak(c->leaks);
+    struct ml_oom_change change;
+    const char *module;
+    uint64_t bytes = 0;
+    int r = 0;
+
+    if (!strongest)
+        return 0;
+    for (size_t i = 0; r == 0 && i < c->leaks->list.len; i++) {
+        const struct ml_leak *leak = &c->leaks->list.items[i];
+
+        if (led_there(c->leaks, leak)) {
+            bytes += leak->grown_bytes;
+            r = forgive(c, leak);
+        }
     }
-    change = freeing(c, ML_CHANGE_LEAK, leak->grown_bytes);
+    module = name_in_leak(c, strongest, ML_KEY_MODULE);
+    change = freeing(c, ML_CHANGE_LEAK, bytes);
+    change.count = ml_oom_leak_count(c->leaks);
     change.name = ml_arena_dup(c->arena, module, strlen(module)); /* the leak does not last */
     change.by_steps = c->leaks->unit == ML_LEAK_BY_STEP;
     if (!change.name)

@@ -16,7 +16,7 @@
 #include "scope_path.h"
 #include "torch_packing.h"
 
-#define LEAKS_CONSIDERED 8 /* some of the strongest may have ended before the refusal */
+#define LEAKS_CONSIDERED 256 /* a graph that is kept grows in each layer of the model */
 
 /* The state of the analysis of one refusal. */
 struct case_file {

@@ -60,7 +60,7 @@ enum ml_oom_change_kind {
 struct ml_oom_change {
     enum ml_oom_change_kind kind;
     uint64_t bytes;    /* made usable, or no longer used */
-    uint64_t count;    /* of segments */
+    uint64_t count;    /* of segments; for a leak: of groups that grow */
     uint64_t of_bytes; /* for the batch: memory that grows with it; for bfloat16: in float32 */
     double fraction;   /* and the share of it that must go */
     const char *name;  /* of the module, of what leaks or is in float32; "" for others */
@@ -135,6 +135,9 @@ void ml_oom_judge(struct ml_oom *oom);
 /* The strongest leak that is steady or likely and, in a run without steps, still grew shortly
  * before the refusal; or NULL. */
 const struct ml_leak *ml_oom_leak(const struct ml_leaks *leaks);
+
+/* How many are of that kind. */
+size_t ml_oom_leak_count(const struct ml_leaks *leaks);
 
 /* Finds the changes that would make room, from a frozen table, its map and its types. Memory that
  * leaks is none that a step needs.

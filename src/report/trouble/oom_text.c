@@ -240,13 +240,21 @@ static int put_holders(const struct ml_oom *o, const struct ml_style *style, str
 
 #define CHANGE_INDENT 22 /* columns of its bytes and whether they are enough */
 
+static void say_leak(struct prose *p, const struct ml_oom_change *c)
+{
+    const char *when = c->by_steps ? "from step to step" : "all the time";
+
+    if (c->count > 1)
+        say(p, "stop the leak: %s and %" PRIu64 " more grow %s", *c->name ? c->name : "memory",
+            c->count - 1, when);
+    else
+        say(p, "stop the leak: %s grows %s", *c->name ? c->name : "memory", when);
+}
+
 static void say_change(struct prose *p, const struct ml_oom_change *c)
 {
     switch (c->kind) {
-    case ML_CHANGE_LEAK:
-        say(p, "stop the leak: %s%sgrows %s", c->name, *c->name ? " " : "memory ",
-            c->by_steps ? "from step to step" : "all the time");
-        break;
+    case ML_CHANGE_LEAK: say_leak(p, c); break;
     case ML_CHANGE_EXPANDABLE:
         say(p, "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True: the holes become usable");
         break;
@@ -398,9 +406,11 @@ static int put_leak(const struct ml_oom_report *report, const struct ml_style *s
     for (size_t i = 0; i < l->by_count; i++)
         if (leak->names[i][0])
             say(p, ", %s %s", ml_key_name(l->by[i]), leak->names[i]);
-    say(p, ", grew by %s in %" PRIu64 " of %" PRIu64 " %ss%s; memledger leaks shows more.",
-        SIZE(leak->grown_bytes), leak->grew, l->measured, ml_leaks_unit_word(l),
-        leak->fell ? "" : " and never shrank");
+    say(p, ", grew by %s in %" PRIu64 " of %" PRIu64 " %ss%s", SIZE(leak->grown_bytes), leak->grew,
+        l->measured, ml_leaks_unit_word(l), leak->fell ? "" : " and never shrank");
+    if (ml_oom_leak_count(l) > 1)
+        say(p, ", and so did %zu more", ml_oom_leak_count(l) - 1);
+    say(p, "; memledger leaks shows more.");
     r = ml_buf_puts(out, "\n");
     if (r == 0)
         r = p->r;

@@ -168,6 +168,17 @@ def case_epochs():
     return {"steps": EPOCHS * BATCHES, "evaluations": EPOCHS - 1}
 
 
+def case_first_calls():
+    """Tries its model out before it makes the optimizer."""
+    model = Classifier()
+    for size in (1, 2):
+        model(batch(size)[0])
+    with torch.no_grad():
+        model(batch()[0])
+    train_epoch(model, torch.optim.Adam(model.parameters()))
+    return {"steps": BATCHES}
+
+
 class Clipped(torch.optim.Adam):
     """A subclass whose step calls that of its base."""
 

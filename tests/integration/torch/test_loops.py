@@ -74,6 +74,12 @@ def closure(case):
     equal(inputs, {"input.0"}, "inputs")
 
 
+def test_calls_before_the_optimizer_are_no_steps():
+    record = loop("first_calls")
+    numbers = [step["step"] for step in record.steps["steps"]]
+    equal(numbers, list(range(record.told["steps"])), "numbers of steps")
+
+
 def test_closure_sgd():
     closure("closure_sgd")
 
