@@ -177,7 +177,8 @@ static void expect_refused(const void *bytes, size_t len, bool salvage, int code
 
 static void foreign_files_are_refused(void **state)
 {
-    static const char text[] =
+    static const char text[] = "This is a text of more than a line, and no trace at all; really.\n";
+    static const char script[] =
         "#!/bin/sh\necho this is a shell script and no trace at all; really\n";
 
     (void)state;
@@ -185,6 +186,8 @@ static void foreign_files_are_refused(void **state)
     expect_refused("x", 1, false, -EINVAL, "not a memledger trace");
     expect_refused(text, sizeof(text), false, -EINVAL, "not a memledger trace");
     expect_refused(text, sizeof(text), true, -EINVAL, "not a memledger trace");
+    expect_refused(script, sizeof(script), false, -EINVAL, "is a program, not a trace");
+    expect_refused(script, sizeof(script), true, -EINVAL, "is a program, not a trace");
     expect_refused(sample.data, ML_FILE_HEADER_BYTES - 1, false, -ENODATA, "ends at byte 63");
 }
 
