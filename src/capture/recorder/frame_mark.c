@@ -16,16 +16,25 @@
 /* Frames of one stack that are further apart than this are taken for frames of two stacks. */
 #define ONE_STACK_BYTES (1u << 20)
 
-/* A handler that records does so often, so the answer is cached. */
+/* The frame of a handler, with the registers that the kernel has saved. */
+#define HANDLER_BYTES 8192
+
+/* A handler that records does so often, so the answers are cached. */
 static __thread struct {
     uintptr_t begin, end;
 } signal_stack;
+static __thread uintptr_t readable_page; /* of the last mark that was read */
+
+static bool is_on_known_signal_stack(uintptr_t here)
+{
+    return here >= signal_stack.begin && here < signal_stack.end;
+}
 
 static bool is_on_signal_stack(uintptr_t here)
 {
     stack_t now = {0};
 
-    if (here >= signal_stack.begin && here < signal_stack.end)
+    if (is_on_known_signal_stack(here))
         return true;
     if (!ml_calls_begin())
         return true;
@@ -38,21 +47,40 @@ static bool is_on_signal_stack(uintptr_t here)
     return true;
 }
 
+static uintptr_t page_of(uintptr_t at)
+{
+    return at / ML_PAGE_BYTES;
+}
+
 /* Reads through the kernel: the stack of a coroutine may be unmapped by now. */
-static bool has_mark_by_call(const volatile uint64_t *at)
+static bool has_mark_by_call(const volatile uint64_t *at, uintptr_t here)
 {
     uint64_t there = 0;
     long read = ml_own_memory_read((uintptr_t)at, &there, sizeof(there));
 
+    if (read == sizeof(there)) {
+        readable_page = page_of((uintptr_t)at);
+        (void)is_on_signal_stack(here); /* knows it from now on */
+    }
     return read < 0 || there == ml_frame_mark(at);
 }
 
-/* The frame may be gone and its memory poisoned. Only the page that the caller runs on is certain
- * to be there: a page that could be read before may be unmapped by now, too. */
+/* Whether the mark's page is there: the caller runs on it, or as a handler right below it or on the
+ * signal stack. Seen from elsewhere, a page that was readable may be unmapped by now: a coroutine
+ * may have ended. */
+static bool is_readable(const volatile uint64_t *at, uintptr_t here)
+{
+    uintptr_t page = page_of((uintptr_t)at);
+
+    return page == page_of(here) ||
+           (page == readable_page &&
+            ((uintptr_t)at - here < HANDLER_BYTES || is_on_known_signal_stack(here)));
+}
+
+/* The frame may be gone and its memory poisoned. */
 static ML_NO_ADDRESS_SANITIZER bool has_mark(const volatile uint64_t *at, uintptr_t here)
 {
-    return (uintptr_t)at / ML_PAGE_BYTES == here / ML_PAGE_BYTES ? *at == ml_frame_mark(at)
-                                                                 : has_mark_by_call(at);
+    return is_readable(at, here) ? *at == ml_frame_mark(at) : has_mark_by_call(at, here);
 }
 
 /* Stacks grow downwards: a frame below the caller's has returned, or was left by longjmp, unless
