@@ -18,6 +18,7 @@
 
 #define ENTRIES_MAX (1u << 20)
 #define ENTRIES_LEAST (1u << 10)
+#define TAKE_PATIENCE_S 1
 #define RESUME_PATIENCE_S 10
 
 struct entry {
@@ -29,6 +30,9 @@ struct entry {
 
 struct gap {
     struct ml_lock lock;
+    /* A thread could not get the lock in time: its holder left by longjmp, or is stuck. Nothing is
+     * followed until the next recording, so that no thread waits again. */
+    _Atomic bool given_up;
     uint32_t used;
     struct entry entries[];
 };
@@ -40,10 +44,37 @@ static const struct ml_session *_Atomic session;
 static struct gap *gap;
 static uint32_t entry_count; /* a power of two */
 static __thread bool resuming;
+static __thread bool inside; /* this thread has the lock */
 
 bool ml_turns_resuming(void)
 {
     return resuming;
+}
+
+/* ---- The lock ----------------------------------------------------------- */
+
+/* Blocking signals for each block would take longer than all the rest. A handler's own record waits
+ * until this thread's record is complete (ml_record_nested), so a thread that is inside already has
+ * come back from a handler by longjmp. Every single store leaves a table that can be searched. */
+static bool enter(struct gap *g, unsigned patience_s)
+{
+    if (ML_UNLIKELY(inside))
+        return true;
+    if (atomic_load_explicit(&g->given_up, memory_order_relaxed))
+        return false;
+    if (!ml_lock_within(&g->lock, patience_s)) {
+        atomic_store_explicit(&g->given_up, true, memory_order_relaxed);
+        return false;
+    }
+    inside = true;
+    return true;
+}
+
+static void leave(struct gap *g)
+{
+    inside = false;
+    atomic_signal_fence(memory_order_seq_cst);
+    ml_unlock(&g->lock);
 }
 
 /* Blocks of a pause in which an earlier recording ended: their frees were not seen since. */
@@ -51,7 +82,10 @@ static void forget_blocks(void)
 {
     struct gap *g = __atomic_load_n(&gap, __ATOMIC_ACQUIRE);
 
-    if (!g || !ml_lock_or_give_up(&g->lock))
+    if (!g)
+        return;
+    atomic_store_explicit(&g->given_up, false, memory_order_relaxed);
+    if (!enter(g, TAKE_PATIENCE_S))
         return;
     for (uint32_t i = 0; g->used && i < entry_count; i++) {
         if (!g->entries[i].addr)
@@ -59,7 +93,7 @@ static void forget_blocks(void)
         g->entries[i].addr = 0;
         g->used--;
     }
-    ml_unlock(&g->lock);
+    leave(g);
 }
 
 void ml_turns_begin(const struct ml_session *s)
@@ -233,13 +267,13 @@ enum ml_turns_fate ml_turns_take(const uint64_t *words, unsigned n)
     if (fate != ML_TURNS_KEPT)
         return fate;
     g = gap_table();
-    if (!g || !ml_lock_or_give_up(&g->lock)) {
+    if (!g || !enter(g, TAKE_PATIENCE_S)) {
         ml_recorder_cannot_follow();
         errno = saved_errno;
         return ML_TURNS_DROP;
     }
     fate = take_block(g, kind, space == ML_SPACE_WIDE ? (uint32_t)words[n - 1] : space, words);
-    ml_unlock(&g->lock);
+    leave(g);
     errno = saved_errno;
     return fate;
 }
@@ -282,16 +316,14 @@ void ml_turns_resume(void)
     if (turn & 1)
         return;
     g = gap_table();
-    if (!g) { /* nothing could be kept */
+    if (!g || !enter(g, RESUME_PATIENCE_S)) { /* nothing could be kept, or it cannot be had */
         atomic_store_explicit(&ml_turn_taken, turn, memory_order_release);
         return;
     }
-    if (!ml_lock_within(&g->lock, RESUME_PATIENCE_S))
-        return;
     if (!ml_turn_is_current()) {
         record_all(g);
         /* Pairs with the acquire load of ml_turn_is_current: the blocks are recorded. */
         atomic_store_explicit(&ml_turn_taken, turn, memory_order_release);
     }
-    ml_unlock(&g->lock);
+    leave(g);
 }

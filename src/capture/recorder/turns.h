@@ -59,7 +59,7 @@ enum ml_turns_fate {
     ML_TURNS_DROP,
 };
 
-/* Precondition: this thread receives no signals. Keeps errno. */
+/* Precondition: this thread is inside a record, or receives no signals. Keeps errno. */
 enum ml_turns_fate ml_turns_take(const uint64_t *words, unsigned n);
 
 /* Records the blocks of the table, if the recording was resumed and no other thread has done so.

@@ -326,22 +326,10 @@ static bool pay_pops(struct ml_writer *w)
     return !w->owed_pops;
 }
 
-/* With signals blocked: a handler that leaves by longjmp would leave the table locked. */
-static enum ml_turns_fate take_quietly(const uint64_t *words, unsigned n)
-{
-    struct ml_quiet quiet;
-    enum ml_turns_fate fate;
-
-    ml_quiet_begin(&quiet);
-    fate = ml_turns_take(words, n);
-    ml_quiet_end(&quiet);
-    return fate;
-}
-
 /* Whether the record belongs into the ring although the recording is paused. */
 static ML_NOINLINE bool survives_pause(struct ml_writer *w, const uint64_t *words, unsigned n)
 {
-    enum ml_turns_fate fate = ml_turns_resuming() ? ML_TURNS_RECORD : take_quietly(words, n);
+    enum ml_turns_fate fate = ml_turns_resuming() ? ML_TURNS_RECORD : ml_turns_take(words, n);
 
     if (fate == ML_TURNS_SCOPE && balance(w, words[0] & 0xff))
         w->paused_pushes += is_push(words[0] & 0xff);
@@ -440,10 +428,19 @@ void ml_writer_prepare(void)
     errno = saved_errno;
 }
 
-/* Whether a thread without a ring needs none for this record: the recording is paused. */
+/* Whether a thread without a ring needs none for this record: the recording is paused. With signals
+ * blocked: without a ring no record keeps those of a handler waiting. */
 static bool is_paused_away(const uint64_t *words, unsigned n)
 {
-    return ML_UNLIKELY(ml_turn_is_paused()) && take_quietly(words, n) != ML_TURNS_RECORD;
+    struct ml_quiet quiet;
+    enum ml_turns_fate fate;
+
+    if (ML_LIKELY(!ml_turn_is_paused()))
+        return false;
+    ml_quiet_begin(&quiet);
+    fate = ml_turns_take(words, n);
+    ml_quiet_end(&quiet);
+    return fate != ML_TURNS_RECORD;
 }
 
 /* only_in: the recording that the record is for; 0: the current one, whichever it is. */
