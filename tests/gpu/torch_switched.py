@@ -1,7 +1,7 @@
 # torch_switched.py: the cost of recording, measured within one process, which switches it on and
 # off between blocks of steps: programs differ from one another by more than recording costs.
 #
-#   torch_switched.py [--turns N] [--steps N] [--seconds N] [--device cpu|cuda]
+#   torch_switched.py [--turns N] [--steps N] [--seconds N] [--device cpu|cuda] [--by-pauses]
 #                     [--model NAME]... [--way NAME]...
 #
 # Two models: one of tiny layers, whose step is all Python and allocator, and one of ordinary layers.
@@ -11,6 +11,11 @@
 # median of the steps around its block shows how the steps spread. One way to "record" records
 # nothing: it shows what chance does on this machine. The first steps of a block are not counted; by
 # how much the beginning of a recording makes them longer is a figure of its own.
+#
+# On a machine whose speed changes from one second to the next such blocks are too long. With
+# --by-pauses one recording is paused and resumed instead, around blocks of a few steps: hundreds of
+# turns in the same time. A paused recording still keeps its table of live blocks, as the process
+# does after stop().
 #
 # On the processor the clock is the CPU time of the thread: others may run beside it. Prints a table,
 # and as its last line JSON: for each model and way, quantiles of a step without and with recording,
@@ -24,6 +29,7 @@ import json
 import os
 import random
 import statistics
+import subprocess
 import tempfile
 import threading
 import time
@@ -32,6 +38,7 @@ import torch
 from torch import nn
 
 import memledger
+from memledger._library import COMMANDS, first
 
 # (layers, width, rows of a batch)
 MODELS = {"24 tiny layers": (24, 64, 32), "12 ordinary layers": (12, 1024, 2048)}
@@ -39,6 +46,7 @@ MODELS = {"24 tiny layers": (24, 64, 32), "12 ordinary layers": (12, 1024, 2048)
 # optimizer is looked at again in the steps 32 and 64.
 COLD_STEPS = 33
 COLD_STEPS_OFF = 8
+PAUSED_STEPS, PAUSED_COLD_STEPS = 4, 2  # with --by-pauses
 # Options of start(); None: no recording.
 WAYS = {"off again": None, "names": {}, "names, no samples": {"sample_hz": 0},
         "names and Python lines": {"stacks": "python"}}
@@ -124,6 +132,28 @@ def switch(steps, turns, seconds, count, how, folder):
     return off, on
 
 
+def switch_by_pauses(steps, seconds, how, folder):
+    """The same with one recording. Without any, it stays paused."""
+    program = first(COMMANDS, "memledger", os.X_OK)
+
+    def turn(verb):
+        subprocess.run([program, verb, str(os.getpid())], check=True, capture_output=True)
+        return steps.times(PAUSED_COLD_STEPS), steps.times(PAUSED_STEPS)
+
+    gc.collect()
+    gc.disable()
+    memledger.start(os.path.join(folder, "switched.mled"), force=True, **(how or {}))
+    steps.times(COLD_STEPS)
+    off, on = [turn("pause")], []
+    end = time.monotonic() + seconds
+    while len(on) < LEAST_TURNS or time.monotonic() < end:
+        on.append(turn("pause" if how is None else "resume"))
+        off.append(turn("pause"))
+    memledger.stop()
+    gc.enable()
+    return off, on
+
+
 def interval(ratios):
     """The median, and between which values it lies when turns are drawn at random."""
     draw = random.Random(0)
@@ -155,13 +185,13 @@ def beginning(off, on):
 def weigh(off, on):
     return {"off_ms": quantiles([time for _, times in off for time in times]),
             "on_ms": quantiles([time for _, times in on for time in times]),
-            "steps": sum(len(times) for _, times in on), "turns": len(on),
+            "steps": sum(len(times) for _, times in on), "turns": len(on), "cold": len(on[0][0]),
             "beginning_ms": beginning(off, on), "ratio": ratios(off, on), "cost": costs(off, on)}
 
 
 def show(name, found):
     print(f"{name}: {found['turns']} turns, {found['steps']} recorded steps; the first "
-          f"{COLD_STEPS} steps of a recording take {found['beginning_ms']:+.1f} ms in all")
+          f"{found['cold']} steps of a recording take {found['beginning_ms']:+.1f} ms in all")
     for q, cost in found["cost"].items():
         print(f"  {q:2} of 100: {found['off_ms'][q]:9.3f} {found['on_ms'][q]:9.3f} ms  "
               f"{cost['over']:+7.2%}  ({cost['low']:+.2%} to {cost['high']:+.2%})  "
@@ -173,6 +203,7 @@ def main():
     parser.add_argument("--turns", type=int, default=40, help="at most")
     parser.add_argument("--seconds", type=float, default=40, help="of a model and way, about")
     parser.add_argument("--steps", type=int, default=30, help="in a block")
+    parser.add_argument("--by-pauses", action="store_true", help="in short blocks of one recording")
     parser.add_argument("--device", default="cuda")
     parser.add_argument("--model", action="append", choices=MODELS, help="may be repeated")
     parser.add_argument("--way", action="append", choices=WAYS, help="may be repeated")
@@ -186,8 +217,12 @@ def main():
             # Loads what recording needs, and keeps the table of live blocks from then on.
             switch(steps, 1, 0, options.steps, WAYS["names and Python lines"], folder)
             name = f"{model}, {way}"
-            said[name] = weigh(*switch(steps, options.turns, options.seconds, options.steps,
-                                       WAYS[way], folder))
+            if options.by_pauses:
+                blocks = switch_by_pauses(steps, options.seconds, WAYS[way], folder)
+            else:
+                blocks = switch(steps, options.turns, options.seconds, options.steps, WAYS[way],
+                                folder)
+            said[name] = weigh(*blocks)
             show(name, said[name])
     print(json.dumps(said), flush=True)
 
