@@ -1,8 +1,8 @@
 # torch_switched.py: the cost of recording, measured within one process, which switches it on and
 # off between blocks of steps: programs differ from one another by more than recording costs.
 #
-#   torch_switched.py [--turns N] [--steps N] [--seconds N] [--device cpu|cuda] [--by-pauses]
-#                     [--model NAME]... [--way NAME]...
+#   torch_switched.py [--turns N] [--steps N] [--cold N] [--seconds N] [--device cpu|cuda]
+#                     [--by-pauses] [--model NAME]... [--way NAME]...
 #
 # Two models: one of tiny layers, whose step is all Python and allocator, and one of ordinary layers.
 # Blocks of steps without and with recording alternate, and each block with recording, a turn, is
@@ -104,7 +104,7 @@ def from_second_thread():
     thread.join()
 
 
-def block(steps, count, how, folder):
+def block(steps, cold, count, how, folder):
     """Times of a block of steps, and of those before that do not count; how: options of start(),
     None: unrecorded."""
     gc.collect()  # Python's own collections would come at different steps of each block
@@ -114,20 +114,20 @@ def block(steps, count, how, folder):
     try:
         if steps.device == "cpu":
             from_second_thread()
-        return steps.times(COLD_STEPS), steps.times(count)
+        return steps.times(cold), steps.times(count)
     finally:
         memledger.stop()
 
 
-def switch(steps, turns, seconds, count, how, folder):
+def switch(steps, turns, seconds, cold, count, how, folder):
     """Blocks without recording, and one with it between each two of them."""
     gc.collect()
     gc.disable()
     end = time.monotonic() + seconds
-    off, on = [block(steps, count, None, folder)], []
+    off, on = [block(steps, cold, count, None, folder)], []
     while len(on) < turns and (len(on) < LEAST_TURNS or time.monotonic() < end):
-        on.append(block(steps, count, how, folder))
-        off.append(block(steps, count, None, folder))
+        on.append(block(steps, cold, count, how, folder))
+        off.append(block(steps, cold, count, None, folder))
     gc.enable()
     return off, on
 
@@ -203,6 +203,8 @@ def main():
     parser.add_argument("--turns", type=int, default=40, help="at most")
     parser.add_argument("--seconds", type=float, default=40, help="of a model and way, about")
     parser.add_argument("--steps", type=int, default=30, help="in a block")
+    parser.add_argument("--cold", type=int, default=COLD_STEPS,
+                        help="first steps of a recording that do not count")
     parser.add_argument("--by-pauses", action="store_true", help="in short blocks of one recording")
     parser.add_argument("--device", default="cuda")
     parser.add_argument("--model", action="append", choices=MODELS, help="may be repeated")
@@ -215,13 +217,13 @@ def main():
         for model, way in itertools.product(options.model or MODELS, options.way or WAYS):
             steps = Steps(options.device, *MODELS[model])
             # Loads what recording needs, and keeps the table of live blocks from then on.
-            switch(steps, 1, 0, options.steps, WAYS["names and Python lines"], folder)
+            switch(steps, 1, 0, COLD_STEPS, options.steps, WAYS["names and Python lines"], folder)
             name = f"{model}, {way}"
             if options.by_pauses:
                 blocks = switch_by_pauses(steps, options.seconds, WAYS[way], folder)
             else:
-                blocks = switch(steps, options.turns, options.seconds, options.steps, WAYS[way],
-                                folder)
+                blocks = switch(steps, options.turns, options.seconds, options.cold, options.steps,
+                                WAYS[way], folder)
             said[name] = weigh(*blocks)
             show(name, said[name])
     print(json.dumps(said), flush=True)
