@@ -24,6 +24,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "file_user.h"
@@ -31,11 +32,16 @@
 #include "io.h"
 #include "mapped_file.h"
 #include "nanoseconds.h"
+#include "own_root.h"
+#include "target_filters.h"
 #include "traced_thread.h"
 
 #define TAKEN_MS 250     /* for the main thread to come to the script */
 #define CALLED_OFF_MS 50 /* for a script that the main thread has just come to */
 #define PLEASE_STOP 32   /* the bit of eval_breaker */
+#define RELEASED 0xf     /* a release, not an alpha, beta or candidate */
+#define PATH_BYTES 512   /* room for the path */
+#define THREAD_BYTES_MAX (1u << 16)
 #define SCRIPT_ROOM 8192
 #define ANSWER_ROOM 256
 #define SCRIPT_NAME "attach.py"
@@ -60,7 +66,6 @@ enum word {
 struct interpreter {
     pid_t pid;
     uint64_t breaker, pending, path; /* addresses */
-    uint64_t path_bytes;
 };
 
 static uint64_t runtime_in(Elf *elf, uint64_t base)
@@ -130,15 +135,24 @@ static bool read_pointer(pid_t pid, uint64_t at, uint64_t *ret)
     return ml_traced_read(pid, at, ret, sizeof(*ret)) && *ret;
 }
 
+/* Whether these are the words of a released version 3.14: they differ in its early versions. */
+static bool is_known(const uint64_t words[WORDS])
+{
+    uint64_t version = words[WORD_VERSION];
+
+    return !memcmp(&words[WORD_COOKIE], "xdebugpy", sizeof(words[0])) && version >> 16 == 0x030e &&
+           (version >> 4 & 0xf) == RELEASED && words[WORD_PATH_BYTES] == PATH_BYTES &&
+           words[WORD_EVAL_BREAKER] < THREAD_BYTES_MAX && words[WORD_SUPPORT] < THREAD_BYTES_MAX &&
+           words[WORD_PENDING] < PATH_BYTES && words[WORD_PATH] < PATH_BYTES;
+}
+
 /* @return whether it is a version that we know, and permits this */
 static bool find_interpreter(pid_t pid, struct interpreter *ret)
 {
     uint64_t runtime = find_runtime(pid), words[WORDS], state, thread, support;
     int32_t enabled;
 
-    if (!runtime || !ml_traced_read(pid, runtime, words, sizeof(words)) ||
-        memcmp(&words[WORD_COOKIE], "xdebugpy", sizeof(words[0])) ||
-        words[WORD_VERSION] >> 16 != 0x030e || words[WORD_PATH_BYTES] < ANSWER_ROOM)
+    if (!runtime || !ml_traced_read(pid, runtime, words, sizeof(words)) || !is_known(words))
         return false;
     if (!read_pointer(pid, runtime + words[WORD_INTERPRETERS], &state) ||
         !ml_traced_read(pid, state + words[WORD_ENABLED], &enabled, sizeof(enabled)) || !enabled ||
@@ -148,8 +162,7 @@ static bool find_interpreter(pid_t pid, struct interpreter *ret)
     *ret = (struct interpreter){.pid = pid,
                                 .breaker = thread + words[WORD_EVAL_BREAKER],
                                 .pending = support + words[WORD_PENDING],
-                                .path = support + words[WORD_PATH],
-                                .path_bytes = words[WORD_PATH_BYTES]};
+                                .path = support + words[WORD_PATH]};
     return true;
 }
 
@@ -189,11 +202,11 @@ static void put_bytes(FILE *to, const char *text)
     fputs("\", ", to);
 }
 
-/* repr() makes Python look for signals. A handler may raise; the exception is for the program. */
+/* repr() makes Python look for signals. A handler may raise; the exception is for the program. A
+ * Python without ctypes, or without room for a thread, removes the script instead of an answer. */
 static const char script_body[] =
-    "    import _thread\n"
+    "    import _thread, os\n"
     "    def call():\n"
-    "        import ctypes\n"
     "        if ctypes.string_at(place, 1) != b\"/\":\n" /* called off */
     "            return\n"
     "        try:\n"
@@ -205,7 +218,11 @@ static const char script_body[] =
     "        answer = answer.encode()[:room - 1] + b\"\\0\"\n"
     "        ctypes.memmove(place + 1, answer[1:], len(answer) - 1)\n"
     "        ctypes.memmove(place, answer, 1)\n"
-    "    _thread.start_new_thread(call, ())\n"
+    "    try:\n"
+    "        import ctypes\n"
+    "        _thread.start_new_thread(call, ())\n"
+    "    except (ImportError, RuntimeError):\n"
+    "        os.unlink(script)\n"
     "    repr(None)\n"
     "try:\n"
     "    _memledger_call(*_memledger_arguments)\n"
@@ -215,24 +232,62 @@ static const char script_body[] =
     "    pass\n"
     "del _memledger_call, _memledger_arguments\n";
 
-/* As the process's own user, who must be able to read it. */
-static int write_file(const struct interpreter *p, const char *path, const char *text)
+struct script {
+    char path[PATH_MAX]; /* as the process names it */
+    int folder;
+    struct ml_file_user user;
+};
+
+/* The process may have put a link in place of the folder. Nothing is done with more rights than its
+ * user has, and nothing outside of its root. */
+static int open_folder(pid_t pid, const char *path, struct script *ret)
 {
-    struct ml_file_user user = ml_file_user_of(p->pid);
+    int root;
+
+    ret->user = ml_file_user_of(pid);
+    root = ml_root_open(pid);
+    if (root < 0)
+        return root;
+    ml_file_user_begin(&ret->user);
+    ret->folder = ml_root_open_file(root, path, O_PATH | O_DIRECTORY | O_NOFOLLOW);
+    ml_file_user_end(&ret->user);
+    close(root);
+    return ret->folder < 0 ? ret->folder : 0;
+}
+
+static int write_script(const struct script *s, const char *text)
+{
     int fd, r;
 
-    ml_file_user_begin(&user);
-    unlink(path); /* one that an earlier command has left */
-    fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    ml_file_user_begin(&s->user);
+    unlinkat(s->folder, SCRIPT_NAME, 0); /* one that an earlier command has left */
+    fd = openat(s->folder, SCRIPT_NAME, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
     r = fd < 0 ? -errno : ml_write_all(fd, text, strlen(text));
-    ml_file_user_end(&user);
+    ml_file_user_end(&s->user);
     if (fd >= 0)
         close(fd);
     return r;
 }
 
+/* When a recording ends, its collector removes the whole folder. */
+static bool has_removed_itself(const struct script *s)
+{
+    struct stat st;
+
+    return fstatat(s->folder, SCRIPT_NAME, &st, AT_SYMLINK_NOFOLLOW) && !fstat(s->folder, &st) &&
+           st.st_nlink > 0;
+}
+
+static void remove_script(const struct script *s)
+{
+    ml_file_user_begin(&s->user);
+    unlinkat(s->folder, SCRIPT_NAME, 0);
+    ml_file_user_end(&s->user);
+    close(s->folder);
+}
+
 static int make_script(const struct interpreter *p, const struct ml_injection *what,
-                       const char *path)
+                       const struct script *s)
 {
     char text[SCRIPT_ROOM];
     FILE *to = fmemopen(text, sizeof(text), "w");
@@ -241,15 +296,17 @@ static int make_script(const struct interpreter *p, const struct ml_injection *w
     if (!to)
         return -errno;
     fprintf(to, "_memledger_arguments = (%" PRIu64 ", %d, ", p->path, ANSWER_ROOM);
+    put_bytes(to, s->path);
     put_bytes(to, what->library);
     put_bytes(to, what->function);
     put_bytes(to, what->argument);
-    ok = fprintf(to, ")\ndef _memledger_call(place, room, library, function, argument):\n%s",
-                 script_body) > 0 &&
-         !fflush(to);
+    ok =
+        fprintf(to, ")\ndef _memledger_call(place, room, script, library, function, argument):\n%s",
+                script_body) > 0 &&
+        !fflush(to);
     if (fclose(to) || !ok)
         return -ENAMETOOLONG;
-    return write_file(p, path, text);
+    return write_script(s, text);
 }
 
 /* ---- Its answer ------------------------------------------------------------------ */
@@ -278,53 +335,69 @@ static int understand(pid_t pid, const struct ml_injection *what, const char *an
                         answer + 1);
 }
 
-static bool wait_ms(const struct interpreter *p, uint64_t ms, char ret_answer[ANSWER_ROOM])
+/* @return 0: there is an answer; -ENOTSUP: the script has removed itself; -ETIMEDOUT */
+static int wait_ms(const struct interpreter *p, const struct script *s, uint64_t ms,
+                   char ret_answer[ANSWER_ROOM])
 {
     uint64_t end_ns = ml_clock_ns(CLOCK_MONOTONIC) + ms * UINT64_C(1000000);
 
     do {
         if (read_answer(p, ret_answer))
-            return true;
+            return 0;
+        if (has_removed_itself(s))
+            return -ENOTSUP;
         poll(NULL, 0, 1);
-    } while (ml_clock_ns(CLOCK_MONOTONIC) < end_ns && !kill(p->pid, 0));
-    return false;
+    } while (ml_clock_ns(CLOCK_MONOTONIC) < end_ns && !(kill(p->pid, 0) && errno == ESRCH));
+    return -ETIMEDOUT;
 }
 
-/* @return 0: there is an answer; -EAGAIN: the main thread did not come to the script, which does
- *         nothing any more; -ETIMEDOUT: it did */
-static int wait_for_answer(const struct interpreter *p, const struct ml_injection *what,
-                           char ret_answer[ANSWER_ROOM])
+/* @return the same; -EAGAIN: the main thread did not come to the script, which does nothing any
+ * more
+ */
+static int wait_for_answer(const struct interpreter *p, const struct script *s,
+                           const struct ml_injection *what, char ret_answer[ANSWER_ROOM])
 {
-    if (wait_ms(p, TAKEN_MS, ret_answer))
-        return 0;
+    int r = wait_ms(p, s, TAKEN_MS, ret_answer);
+
+    if (r != -ETIMEDOUT)
+        return r;
     if (!is_pending(p))
-        return wait_ms(p, what->patience_ns / 1000000, ret_answer) ? 0 : -ETIMEDOUT;
+        return wait_ms(p, s, what->patience_ns / 1000000, ret_answer);
     (void)ml_traced_write(p->pid, p->path, "", 1);
     set_pending(p, 0);
-    return wait_ms(p, CALLED_OFF_MS, ret_answer) ? 0 : -EAGAIN;
+    return wait_ms(p, s, CALLED_OFF_MS, ret_answer) == 0 ? 0 : -EAGAIN;
 }
 
+static int run_script(const struct interpreter *p, const struct script *s,
+                      const struct ml_injection *what, int32_t *ret_value, struct ml_error *err)
+{
+    char answer[ANSWER_ROOM];
+    int r = announce(p, s->path) ? wait_for_answer(p, s, what, answer) : -ENOTSUP;
+
+    if (!r)
+        return understand(p->pid, what, answer, ret_value, err);
+    if (r != -ETIMEDOUT)
+        return r;
+    return ml_error_set(err, r, "process %d has not answered within %.0f s", (int)p->pid,
+                        (double)what->patience_ns / 1e9);
+}
+
+/* A process with seccomp filters of its own is left to ptrace, which can read them. */
 int ml_python_remote(pid_t pid, const struct ml_injection *what, int32_t *ret_value,
                      struct ml_error *err)
 {
     struct interpreter python;
-    char script[PATH_MAX], reached[PATH_MAX + 64], answer[ANSWER_ROOM];
-    int r;
+    struct script script;
+    int r = -ENOTSUP;
 
-    if (!what->folder || !find_interpreter(pid, &python))
+    if (!what->folder || ml_target_has_filters(pid) || !find_interpreter(pid, &python))
         return -ENOTSUP;
-    snprintf(script, sizeof(script), "%s/" SCRIPT_NAME, what->folder);
-    snprintf(reached, sizeof(reached), "/proc/%d/root%s", (int)pid, script);
-    if (script[0] != '/' || strlen(script) >= python.path_bytes)
+    snprintf(script.path, sizeof(script.path), "%s/" SCRIPT_NAME, what->folder);
+    if (script.path[0] != '/' || strlen(script.path) >= PATH_BYTES ||
+        open_folder(pid, what->folder, &script))
         return -ENOTSUP;
-    r = make_script(&python, what, reached);
-    if (!r)
-        r = announce(&python, script) ? wait_for_answer(&python, what, answer) : -ENOTSUP;
-    unlink(reached);
-    if (!r)
-        return understand(pid, what, answer, ret_value, err);
-    if (r != -ETIMEDOUT)
-        return r == -EAGAIN ? r : -ENOTSUP;
-    return ml_error_set(err, r, "process %d has not answered within %.0f s", (int)pid,
-                        (double)what->patience_ns / 1e9);
+    if (!make_script(&python, what, &script))
+        r = run_script(&python, &script, what, ret_value, err);
+    remove_script(&script);
+    return r;
 }

@@ -150,3 +150,20 @@ int ml_target_filters_check(pid_t pid, struct ml_error *err)
     closedir(tasks);
     return r;
 }
+
+bool ml_target_has_filters(pid_t pid)
+{
+    struct ml_seccomp_state state;
+    char path[64];
+    struct dirent *entry;
+    bool found = false;
+    DIR *tasks;
+
+    snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
+    tasks = opendir(path);
+    while (tasks && !found && (entry = readdir(tasks)))
+        found = entry->d_name[0] != '.' && has_more_filters(pid, atoi(entry->d_name), &state);
+    if (tasks)
+        closedir(tasks);
+    return found;
+}

@@ -10,6 +10,7 @@
 #ifndef ML_TARGET_FILTERS_H
 #define ML_TARGET_FILTERS_H
 
+#include <stdbool.h>
 #include <sys/types.h>
 
 #include "error.h"
@@ -19,5 +20,8 @@
  * @return 0; -EPERM: a filter does harm, or cannot be read, as err explains; another negative errno
  */
 int ml_target_filters_check(pid_t pid, struct ml_error *err);
+
+/* Whether a thread of the process has filters that this process does not have. Stops no thread. */
+bool ml_target_has_filters(pid_t pid);
 
 #endif
