@@ -90,21 +90,28 @@ static void turn(struct ml_collector *c, uint64_t time_ns)
     keep_settings(c, time_ns);
 }
 
-/* Of several turns since the last round only the time of the last is known. */
+/* The next turn. A recording that began paused has no time. */
+static void take_turn(struct ml_collector *c)
+{
+    uint64_t ticks = atomic_load(&c->session->page->turned_ticks[(c->turn + 1) & 1]);
+
+    if (ticks)
+        ml_collector_take_records(c, ticks);
+    turn(c, ticks ? ml_ticks_ns(&c->ticks, ticks) : c->ticks.ns);
+}
+
+/* Of several turns since the last round only the times of the last two are known. */
 void ml_collector_take_pauses(struct ml_collector *c)
 {
     uint32_t now = atomic_load(&c->session->page->turn);
-    uint64_t ticks = atomic_load(&c->session->page->turned_ticks);
 
-    if (ML_LIKELY(now == c->turn) || ticks > c->ticks.ticks)
+    if (ML_LIKELY(now == c->turn) ||
+        atomic_load(&c->session->page->turned_ticks[now & 1]) > c->ticks.ticks)
         return;
-    if (ticks)
-        ml_collector_take_records(c, ticks);
     if (now - c->turn > 2)
         c->turn = now - 2;
-    /* A recording that began paused has no time. */
     while (c->turn != now)
-        turn(c, ticks ? ml_ticks_ns(&c->ticks, ticks) : c->ticks.ns);
+        take_turn(c);
 }
 
 void ml_collector_end_pause(struct ml_collector *c)

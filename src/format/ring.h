@@ -24,7 +24,7 @@
 #include <stdint.h>
 
 #define ML_SHARED_MAGIC 0x474e524d /* "MRNG" */
-#define ML_SHARED_VERSION 20
+#define ML_SHARED_VERSION 21
 
 /* The environment variable that gives a target the session directory. */
 #define ML_SESSION_ENV "MEMLEDGER_SESSION"
@@ -161,9 +161,10 @@ struct ml_session {
     /* Set by the collector when it stops draining. */
     _Atomic uint32_t closed;
     /* Odd while the recording is paused; each `memledger pause` and `resume` adds one. See
-     * turns.h. The time of the last change, in ticks, is stored before it. */
+     * turns.h. The time of the change, in ticks, is stored before it: of the last end of a pause,
+     * and of the last begin. */
     _Atomic uint32_t turn;
-    _Atomic uint64_t turned_ticks;
+    _Atomic uint64_t turned_ticks[2];
 
     /* The collector sleeps on `doorbell` (a futex) while `sleeping` is set. A target whose ring
      * fills adds one, and wakes the collector if it sleeps. The collector does not sleep if the

@@ -294,7 +294,7 @@ static void record(const struct entry *e, uint64_t ticks)
 static void record_all(struct gap *g)
 {
     const struct ml_session *s = atomic_load_explicit(&session, memory_order_relaxed);
-    uint64_t ticks = atomic_load_explicit(&s->turned_ticks, memory_order_relaxed);
+    uint64_t ticks = atomic_load_explicit(&s->turned_ticks[0], memory_order_relaxed);
 
     resuming = true;
     for (uint32_t i = 0; g->used && i < entry_count; i++) {

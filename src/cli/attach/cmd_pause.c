@@ -25,7 +25,7 @@ static bool turn(struct ml_session *page, bool pause)
     do {
         if ((now & 1) == pause)
             return false;
-        atomic_store(&page->turned_ticks, ticks_now(page));
+        atomic_store(&page->turned_ticks[pause], ticks_now(page));
     } while (!atomic_compare_exchange_strong(&page->turn, &now, now + 1));
     ml_recorded_session_ring(page);
     return true;
