@@ -113,7 +113,7 @@ static void patch_word(struct ml_elf_object *o, uintptr_t at, uintptr_t word)
 /* A program may have made a part of its own data unreadable. */
 static void patch_data(struct ml_elf_object *o, struct range data)
 {
-    static uintptr_t copy[8192];
+    static uintptr_t copy[2048];
 
     data.begin = (data.begin + 7) & ~(uintptr_t)7;
     while (data.begin + sizeof(uintptr_t) <= data.end) {
