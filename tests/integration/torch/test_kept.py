@@ -46,7 +46,7 @@ def test_pool_for_all_layers():
 def test_weight_of_several_tensors():
     need_torch()
     if version() < (2, 1):
-        raise harness.Skip("this PyTorch has no such tensors")
+        raise harness.Skip("this PyTorch has no such tensors", machine=True)
     named_as_told("quantized")
 
 

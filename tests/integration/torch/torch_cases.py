@@ -328,4 +328,5 @@ def main():
     os._exit(0)
 
 
-main()
+if __name__ == "__main__":  # a forkserver imports this file
+    main()
