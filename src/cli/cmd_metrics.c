@@ -264,6 +264,13 @@ static int serve(struct metrics *m, const sigset_t *ends)
 #endif
 }
 
+static bool is_read_by_exporter(const char *path)
+{
+    const char *dot = strrchr(path, '.');
+
+    return dot && !strcmp(dot, ".prom");
+}
+
 static int run(int argc, char **argv)
 {
     struct metrics_opts opts = {.listen = "127.0.0.1:9469", .top = 20, .interval_s = 15};
@@ -274,6 +281,9 @@ static int run(int argc, char **argv)
 
     if (status >= 0)
         return status;
+    if (opts.textfile && !is_read_by_exporter(opts.textfile))
+        return ml_verb_usage_error(&ml_verb_metrics, "node_exporter reads only files whose names "
+                                                     "end in .prom; choose such a name");
     m.all = first == argc;
     status = ML_EXIT_OK;
     for (int i = first; i < argc && status == ML_EXIT_OK; i++) {

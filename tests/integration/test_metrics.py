@@ -90,6 +90,13 @@ def test_numbers():
     equal(sample(metrics("t.mled"), "memledger_recording"), 0, "recording afterwards")
 
 
+def test_name_of_textfile():
+    """node_exporter would ignore it."""
+    result = harness.plain(MEMLEDGER, "metrics", "--once", "--textfile", "out.txt")
+    equal(result.returncode, 2, "exit code", result.stderr)
+    contains(result.stderr, "end in .prom", "message")
+
+
 def test_textfile():
     process = start_training()
     result = harness.plain(MEMLEDGER, "metrics", "--once", "--textfile", "out.prom", "t.mled")

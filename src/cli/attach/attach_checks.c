@@ -66,8 +66,12 @@ static int check_program(pid_t pid, struct ml_error *err)
                    ? ml_error_set(err, -EINVAL, "process %d is a kernel thread", (int)pid)
                    : ml_error_set(err, -ESRCH, "process %d has ended", (int)pid);
     if (fd < 0)
-        return ml_error_set(
-            err, -errno, "process %d belongs to another user; use sudo memledger attach", (int)pid);
+        return ml_error_set(err, -errno,
+                            geteuid() == 0
+                                ? "not allowed to inspect process %d: this container has fewer "
+                                  "rights than the process; try outside of it"
+                                : "process %d belongs to another user; use sudo memledger attach",
+                            (int)pid);
     n = read(fd, head, sizeof(head));
     close(fd);
     if (n != sizeof(head) || head[EI_CLASS] != ELFCLASS64)
