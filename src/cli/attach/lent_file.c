@@ -19,7 +19,6 @@
 #define NAME "memledger-recorder"
 #define CLOSE_ON_EXEC 1u
 #define EXECUTABLE 16u /* MFD_EXEC, which Linux before 6.3 does not know */
-#define COPY_BYTES 65536
 
 /* @return its number or negative errno */
 static int32_t make_empty(pid_t pid, unsigned flags, struct ml_error *err)
@@ -34,16 +33,14 @@ static int32_t make_empty(pid_t pid, unsigned flags, struct ml_error *err)
 
 static int fill(pid_t pid, int number, int from)
 {
-    static char bytes[COPY_BYTES];
     char path[64];
-    ssize_t n;
     int to, r;
 
     snprintf(path, sizeof(path), "/proc/%d/fd/%d", (int)pid, number);
     to = open(path, O_WRONLY | O_CLOEXEC);
     r = to < 0 ? -errno : 0;
-    while (!r && (n = read(from, bytes, sizeof(bytes))) != 0)
-        r = n < 0 ? -errno : ml_write_all(to, bytes, (size_t)n);
+    if (!r)
+        r = ml_copy_all(from, to);
     if (to >= 0)
         close(to);
     return r;

@@ -22,7 +22,6 @@
 #include "session_place.h"
 
 #define ROOM_BYTES (UINT64_C(8) << 20) /* for the copies */
-#define COPY_BYTES 65536
 #define PACKAGE "memledger"
 #define DEPTH_MAX 3
 
@@ -137,17 +136,6 @@ void ml_target_place_release(struct ml_target_place *p)
 
 /* ---- Copies ------------------------------------------------------------------- */
 
-static int copy_bytes(int from, int to)
-{
-    static char bytes[COPY_BYTES];
-    ssize_t n;
-    int r = 0;
-
-    while (!r && (n = read(from, bytes, sizeof(bytes))) != 0)
-        r = n < 0 ? -errno : ml_write_all(to, bytes, (size_t)n);
-    return r;
-}
-
 static bool ends_with(const char *text, const char *end)
 {
     size_t len = strlen(text), end_len = strlen(end);
@@ -161,7 +149,7 @@ static int put_copy(const struct ml_target_place *p, int in, int folder, const c
 
     ml_file_user_begin(&p->user);
     out = openat(folder, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0500);
-    r = out < 0 ? -errno : copy_bytes(in, out);
+    r = out < 0 ? -errno : ml_copy_all(in, out);
     ml_file_user_end(&p->user);
     if (out >= 0)
         close(out);
