@@ -161,7 +161,7 @@ static int put_lent(const struct ml_target_place *p, int in, int folder, const c
                     struct ml_error *err)
 {
     char target[32];
-    int number = ml_lent_file_make(p->pid, in, err);
+    int number = ml_lent_file_make(p->pid, &p->user, in, err);
     int r = 0;
 
     if (number < 0)

@@ -1,0 +1,156 @@
+/* test_foreign_files.c: files that another process chose: regular ones (base/regular_file.h), and
+ * those below its root (base/own_root.h).
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "own_root.h"
+#include "regular_file.h"
+
+/* ---- A folder with files ------------------------------------------------------- */
+
+static char folder[] = "/tmp/test-foreign-files-XXXXXX";
+static int inside = -1;
+
+static void put(const char *name, const char *text)
+{
+    int fd = openat(inside, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+
+    assert_true(fd >= 0);
+    assert_int_equal(write(fd, text, strlen(text)), strlen(text));
+    close(fd);
+}
+
+static int make_files(void **state)
+{
+    (void)state;
+    assert_non_null(mkdtemp(folder));
+    inside = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    assert_true(inside >= 0);
+    put("file", "text");
+    put("empty", "");
+    assert_int_equal(mkfifoat(inside, "fifo", 0600), 0);
+    assert_int_equal(mkdirat(inside, "root", 0700), 0);
+    assert_int_equal(mkdirat(inside, "root/etc", 0700), 0);
+    put("root/etc/passwd", "inside");
+    assert_int_equal(symlinkat("/etc/passwd", inside, "root/absolute"), 0);
+    assert_int_equal(symlinkat("../file", inside, "root/up"), 0);
+    return 0;
+}
+
+static int remove_files(void **state)
+{
+    static const char *const names[] = {"root/up", "root/absolute", "root/etc/passwd", "root/etc/",
+                                        "root/",   "fifo",          "empty",           "file"};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        unlinkat(inside, names[i], names[i][strlen(names[i]) - 1] == '/' ? AT_REMOVEDIR : 0);
+    close(inside);
+    return rmdir(folder);
+}
+
+static int find(const char *name)
+{
+    int fd = openat(inside, name, O_PATH | O_CLOEXEC);
+
+    assert_true(fd >= 0);
+    return fd;
+}
+
+static void holds(int fd, const char *text)
+{
+    char bytes[16] = "";
+
+    assert_true(fd >= 0);
+    assert_int_equal(pread(fd, bytes, sizeof(bytes) - 1, 0), strlen(text));
+    assert_string_equal(bytes, text);
+    close(fd);
+}
+
+/* ---- Kinds of files ------------------------------------------------------------ */
+
+static void only_regular_files_are_opened(void **state)
+{
+    (void)state;
+    holds(ml_regular_file_open(find("file"), O_RDONLY), "text");
+    assert_int_equal(ml_regular_file_open(find("fifo"), O_RDONLY), -EINVAL); /* does not wait */
+    assert_int_equal(ml_regular_file_open(find("fifo"), O_WRONLY), -EINVAL);
+    assert_int_equal(ml_regular_file_open(find("root"), O_RDONLY), -EINVAL);
+    assert_int_equal(ml_regular_file_open(-ENOENT, O_RDONLY), -ENOENT);
+}
+
+/* As another process can reach it. */
+static int found_again(int fd)
+{
+    char path[64];
+    int found;
+
+    snprintf(path, sizeof(path), "/proc/%d/fd/%d", (int)getpid(), fd);
+    found = open(path, O_PATH | O_CLOEXEC);
+    assert_true(found >= 0);
+    return found;
+}
+
+static void empty_memory_is_opened(void **state)
+{
+    int memory = memfd_create("memledger-test", MFD_CLOEXEC);
+    int fd = ml_memory_file_open(found_again(memory), O_WRONLY);
+
+    (void)state;
+    assert_true(fd >= 0);
+    assert_int_equal(write(fd, "code", 4), 4);
+    close(fd);
+    assert_int_equal(ml_memory_file_open(found_again(memory), O_WRONLY), -EINVAL); /* not empty */
+    holds(memory, "code");
+}
+
+/* The process has put another file in the place of the one in memory. */
+static void swapped_files_are_refused(void **state)
+{
+    static const char *const names[] = {"file", "empty", "fifo", "root"};
+    int swapped = memfd_create("memledger-test", MFD_CLOEXEC);
+    FILE *nameless = tmpfile();
+
+    (void)state;
+    assert_true(swapped >= 0 && nameless);
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        int other = find(names[i]);
+
+        assert_int_equal(dup2(other, swapped), swapped);
+        assert_int_equal(ml_memory_file_open(found_again(swapped), O_WRONLY), -EINVAL);
+        close(other);
+    }
+    holds(ml_regular_file_open(find("file"), O_RDONLY), "text");
+    assert_int_equal(dup2(fileno(nameless), swapped), swapped);
+    assert_int_equal(ml_memory_file_open(found_again(swapped), O_WRONLY), -EINVAL);
+    fclose(nameless);
+    close(swapped);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(only_regular_files_are_opened),
+        cmocka_unit_test(empty_memory_is_opened),
+        cmocka_unit_test(swapped_files_are_refused),
+    };
+
+    return cmocka_run_group_tests(tests, make_files, remove_files);
+}
