@@ -144,12 +144,76 @@ static void swapped_files_are_refused(void **state)
     close(swapped);
 }
 
+/* ---- Another root -------------------------------------------------------------- */
+
+static int openat2_error; /* what a kernel without openat2, or a filter, answers; 0: it works */
+
+long __real_syscall(long number, ...);
+long __wrap_syscall(long number, long a, long b, long c, long d);
+
+long __wrap_syscall(long number, long a, long b, long c, long d)
+{
+    if (openat2_error) {
+        errno = openat2_error;
+        return -1;
+    }
+    return __real_syscall(number, a, b, c, d);
+}
+
+static bool has_openat2(int root)
+{
+    int fd = ml_root_open_file(root, ".", O_PATH);
+
+    if (fd >= 0)
+        close(fd);
+    return fd >= 0;
+}
+
+static void links_stay_below_the_root(void **state)
+{
+    int root = find("root");
+
+    (void)state;
+    if (!has_openat2(root)) {
+        close(root);
+        skip();
+    }
+    holds(ml_root_open_file(root, "/etc/passwd", O_RDONLY), "inside");
+    holds(ml_root_open_file(root, "/absolute", O_RDONLY), "inside");
+    holds(ml_root_open_file(root, "/../../etc/passwd", O_RDONLY), "inside");
+    assert_int_equal(ml_root_open_file(root, "/up", O_RDONLY), -ENOENT);
+    close(root);
+}
+
+static void another_root_needs_openat2(void **state)
+{
+    static const int errors[] = {ENOSYS, EPERM};
+    int root = find("root"), own = ml_root_open(getpid());
+    char path[64];
+
+    (void)state;
+    assert_true(own >= 0);
+    snprintf(path, sizeof(path), "%s/file", folder);
+    for (size_t i = 0; i < sizeof(errors) / sizeof(errors[0]); i++) {
+        openat2_error = errors[i];
+        assert_int_equal(ml_root_open_file(root, "/up", O_RDONLY), -ENOSYS);
+        assert_int_equal(ml_root_open_file(root, "/absolute", O_RDONLY), -ENOSYS);
+        assert_int_equal(ml_root_open_file(root, "/etc/passwd", O_RDONLY), -ENOSYS);
+        holds(ml_root_open_file(own, path, O_RDONLY), "text");
+    }
+    openat2_error = 0;
+    close(own);
+    close(root);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(only_regular_files_are_opened),
         cmocka_unit_test(empty_memory_is_opened),
         cmocka_unit_test(swapped_files_are_refused),
+        cmocka_unit_test(links_stay_below_the_root),
+        cmocka_unit_test(another_root_needs_openat2),
     };
 
     return cmocka_run_group_tests(tests, make_files, remove_files);

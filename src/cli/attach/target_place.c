@@ -113,7 +113,7 @@ static int choose(pid_t pid, int root, struct ml_target_place *ret, struct ml_er
 
 int ml_target_place_find(pid_t pid, struct ml_target_place *ret, struct ml_error *err)
 {
-    int root, r;
+    int root, probe, r;
 
     *ret = (struct ml_target_place){.folder = -1};
     if (!ml_root_is_own(pid) && !ml_file_user_of(pid).other)
@@ -122,7 +122,15 @@ int ml_target_place_find(pid_t pid, struct ml_target_place *ret, struct ml_error
     if (root < 0)
         return ml_error_set(err, root, "cannot read the files of process %d: %s", (int)pid,
                             strerror(-root));
-    r = choose(pid, root, ret, err);
+    probe = ml_root_open_file(root, ".", O_PATH);
+    if (probe >= 0)
+        close(probe);
+    r = probe == -ENOSYS ? ml_error_set(err, probe,
+                                        "process %d has files of its own, which can be reached "
+                                        "safely only with openat2 (Linux 5.6, and no filter that "
+                                        "forbids it); run memledger attach inside its container",
+                                        (int)pid)
+                         : choose(pid, root, ret, err);
     close(root);
     return r;
 }
