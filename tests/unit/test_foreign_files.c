@@ -1,5 +1,5 @@
 /* test_foreign_files.c: files that another process chose: regular ones (base/regular_file.h), and
- * those below its root (base/own_root.h).
+ * those below its root (base/own_root.h), those that it has mapped (base/mapped_file.h).
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -20,6 +20,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "mapped_file.h"
 #include "own_root.h"
 #include "regular_file.h"
 
@@ -206,6 +207,43 @@ static void another_root_needs_openat2(void **state)
     close(root);
 }
 
+/* ---- Mapped files -------------------------------------------------------------- */
+
+/* The line of the file, with other limits, so that only its path leads to it. */
+static void parse_line(const char *name, char *line, size_t room, struct ml_mapping *ret)
+{
+    FILE *maps = fopen("/proc/self/maps", "re");
+    bool found = false;
+
+    assert_non_null(maps);
+    while (!found && fgets(line, (int)room, maps))
+        found = strstr(line, name);
+    fclose(maps);
+    assert_true(found && ml_mapping_parse(line, ret));
+    ret->begin++;
+}
+
+static void mapped_files_are_compared(void **state)
+{
+    int fd = openat(inside, "file", O_RDONLY | O_CLOEXEC);
+    void *page = mmap(NULL, 4, PROT_READ, MAP_PRIVATE, fd, 0);
+    struct ml_mapping m;
+    char line[512];
+
+    (void)state;
+    assert_true(page != MAP_FAILED);
+    parse_line(folder, line, sizeof(line), &m);
+    holds(ml_mapped_file_open(getpid(), &m, O_RDONLY), "text");
+    holds(ml_mapped_file_open_at(getpid(), (uintptr_t)page, O_RDONLY), "text");
+    assert_int_equal(renameat(inside, "file", inside, "kept"), 0);
+    put("file", "other");
+    assert_int_equal(ml_mapped_file_open(getpid(), &m, O_RDONLY), -ESTALE);
+    assert_int_equal(renameat(inside, "kept", inside, "file"), 0);
+    holds(ml_mapped_file_open(getpid(), &m, O_RDONLY), "text");
+    munmap(page, 4);
+    close(fd);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -214,6 +252,7 @@ int main(void)
         cmocka_unit_test(swapped_files_are_refused),
         cmocka_unit_test(links_stay_below_the_root),
         cmocka_unit_test(another_root_needs_openat2),
+        cmocka_unit_test(mapped_files_are_compared),
     };
 
     return cmocka_run_group_tests(tests, make_files, remove_files);
