@@ -30,16 +30,19 @@
 enum fitness { FIT_NOT, FIT_NO_CODE, FIT_DISK, FIT_MEMORY };
 
 /* Whether the process's user can make a folder there. */
-static bool can_make(int folder, const struct ml_file_user *user)
+static bool can_make(const char *path, const struct ml_file_user *user)
 {
-    char name[64];
-    bool made;
+    char name[ML_SESSION_PATH_ROOM];
+    int lock;
 
-    snprintf(name, sizeof(name), "memledger-try-%d", (int)getpid());
     ml_file_user_begin(user);
-    made = !mkdirat(folder, name, 0700) && !unlinkat(folder, name, AT_REMOVEDIR);
+    lock = ml_session_place_make(path, name); /* the next recording removes it if we are killed */
+    if (lock >= 0) {
+        ml_session_place_remove(name);
+        close(lock);
+    }
     ml_file_user_end(user);
-    return made;
+    return lock >= 0;
 }
 
 static enum fitness fitness_of(int folder, const char *path, const struct ml_file_user *user)
@@ -47,7 +50,7 @@ static enum fitness fitness_of(int folder, const char *path, const struct ml_fil
     struct statvfs fs;
 
     if (fstatvfs(folder, &fs) || fs.f_flag & ST_RDONLY ||
-        (fs.f_blocks && fs.f_bavail * fs.f_frsize < ROOM_BYTES) || !can_make(folder, user))
+        (fs.f_blocks && fs.f_bavail * fs.f_frsize < ROOM_BYTES) || !can_make(path, user))
         return FIT_NOT;
     if (fs.f_flag & ST_NOEXEC)
         return FIT_NO_CODE;

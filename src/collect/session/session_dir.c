@@ -276,6 +276,10 @@ int ml_session_dir_init(struct ml_session_dir *s, const struct ml_session_opts *
     ml_file_user_end(&user);
     if (!r)
         return 0;
+    if (opts->parent)
+        return ml_error_set(err, r, "cannot make a %s in %s of process %d: %s", what,
+                            opts->parent_inside ? opts->parent_inside : opts->parent,
+                            (int)opts->target, strerror(-r));
     return ml_error_set(err, r, "cannot make a %s in TMPDIR or /tmp: %s; %s", what, strerror(-r),
                         way_out(r));
 }
