@@ -1,4 +1,4 @@
-/* file_user.h: makes files as another process would: with its user and group, and its rights.
+/* file_user.h: makes files as another process would: with its user and groups, and their rights.
  *
  * Root makes files for a process of another user in this way, so that the process can use them, and
  * so that a folder that it controls leads to no file that it could not reach itself. It is also the
@@ -12,10 +12,20 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
+/* Further groups of a process are dropped, which gives fewer rights. Root with more loses them all,
+ * and needs none. */
+#define ML_FILE_GROUPS_MAX 64
+
+struct ml_file_groups {
+    int count;
+    gid_t all[ML_FILE_GROUPS_MAX];
+};
+
 struct ml_file_user {
     bool other; /* than this process, which is root and can act for it */
     uid_t uid;
     gid_t gid;
+    struct ml_file_groups theirs, ours; /* further groups */
 };
 
 /* That of a process; of this one if the process is gone, or if this process is not root. */

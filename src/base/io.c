@@ -8,6 +8,8 @@
 #include <sys/types.h>
 #include <unistd.h>
 
+#define COPY_BYTES 16384 /* on the stack */
+
 int ml_write_all(int fd, const void *bytes, size_t len)
 {
     const uint8_t *at = bytes;
@@ -47,4 +49,19 @@ int ml_pread_all(int fd, void *ret_bytes, size_t len, uint64_t offset)
         offset += (size_t)n;
     }
     return 0;
+}
+
+int ml_copy_all(int from, int to)
+{
+    char bytes[COPY_BYTES];
+    ssize_t n;
+    int r = 0;
+
+    while (!r && (n = read(from, bytes, sizeof(bytes))) != 0) {
+        if (n > 0)
+            r = ml_write_all(to, bytes, (size_t)n);
+        else if (errno != EINTR)
+            r = -errno;
+    }
+    return r;
 }

@@ -16,8 +16,10 @@
 struct ml_mapping {
     uint64_t begin, end;
     uint64_t offset; /* in the file */
-    char *path;      /* in the line; NULL: it has no file */
-    bool deleted;    /* the file has no name any more */
+    uint64_t inode;
+    unsigned device[2]; /* major and minor number */
+    char *path;         /* in the line; NULL: it has no file */
+    bool deleted;       /* the file has no name any more */
 };
 
 /* Parses a line of /proc/PID/maps, and ends the path in it.
@@ -25,9 +27,10 @@ struct ml_mapping {
 bool ml_mapping_parse(char *line, struct ml_mapping *ret);
 
 /* Opens the file of a mapping, if it is a regular one: by the mapping itself if the kernel lets us,
- * as it does root, else by the path, first in the process's root, then in ours.
- * @how  flags of open
- * @return a descriptor or negative errno */
+ * as it does root, else by the path, first in the process's root, then in ours, if that is the
+ * same file.
+ * @how  flags of open, for reading at least
+ * @return a descriptor; -ESTALE: the path is that of another file; another negative errno */
 int ml_mapped_file_open(pid_t pid, const struct ml_mapping *mapping, int how);
 
 /* The same for the file that is mapped at this address. */

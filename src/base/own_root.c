@@ -49,13 +49,46 @@ int ml_root_open(pid_t pid)
     return fd >= 0 ? fd : -errno;
 }
 
+/* The mount that a file was opened through; -1: unknown. */
+static int mount_of(int fd)
+{
+    char path[64], line[128];
+    int mount = -1;
+    FILE *info;
+
+    snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", fd);
+    info = fopen(path, "re");
+    while (info && fgets(line, sizeof(line), info))
+        sscanf(line, "mnt_id: %d", &mount);
+    if (info)
+        fclose(info);
+    return mount;
+}
+
+/* Whether a path leads to the same file from there as in this process. */
+static bool is_this_root(int root)
+{
+    int own = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+    struct stat a, b;
+    bool same = own >= 0 && !fstat(root, &a) && !fstat(own, &b) && a.st_dev == b.st_dev &&
+                a.st_ino == b.st_ino && mount_of(root) >= 0 && mount_of(root) == mount_of(own);
+
+    if (own >= 0)
+        close(own);
+    return same;
+}
+
 int ml_root_open_file(int root, const char *path, int how)
 {
     struct open_as as = {.flags = (uint64_t)(unsigned)(how | O_CLOEXEC),
                          .resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS};
     int fd = (int)syscall(SYS_openat2, root, path, &as, sizeof(as));
 
-    if (fd < 0 && (errno == ENOSYS || errno == EPERM)) /* before Linux 5.6, or filtered */
-        fd = openat(root, path + strspn(path, "/"), how | O_CLOEXEC);
+    if (fd >= 0 || (errno != ENOSYS && errno != EPERM))
+        return fd >= 0 ? fd : -errno;
+    /* Before Linux 5.6, or filtered: a link could lead out of another root. */
+    if (!is_this_root(root))
+        return -ENOSYS;
+    fd = openat(root, path + strspn(path, "/"), how | O_CLOEXEC);
     return fd >= 0 ? fd : -errno;
 }

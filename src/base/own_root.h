@@ -20,7 +20,8 @@ int ml_root_open(pid_t pid);
 
 /* Opens a file below a root, however its path and the links on the way go up.
  * @how  flags of open, without O_CREAT
- * @return a descriptor or negative errno */
+ * @return a descriptor; -ENOSYS: it is another root than ours, and the kernel (before 5.6) or a
+ *         filter has no call that stays below it; another negative errno */
 int ml_root_open_file(int root, const char *path, int how);
 
 #endif

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -27,4 +28,22 @@ int ml_regular_file_open(int found, int how)
         fd = -errno;
     close(found);
     return fd;
+}
+
+/* Only files in memory have seals. */
+static bool is_empty_memory(int fd)
+{
+    struct stat st;
+
+    return !fstat(fd, &st) && !st.st_nlink && !st.st_size && fcntl(fd, F_GET_SEALS) >= 0;
+}
+
+int ml_memory_file_open(int found, int how)
+{
+    int fd = ml_regular_file_open(found, how);
+
+    if (fd < 0 || is_empty_memory(fd))
+        return fd;
+    close(fd);
+    return -EINVAL;
 }

@@ -14,4 +14,8 @@
  * @return a descriptor or negative errno */
 int ml_regular_file_open(int found, int how);
 
+/* The same for a file as memfd_create makes it: in memory, without a name, still empty. Another
+ * file is not changed, so `how` must not have O_TRUNC. */
+int ml_memory_file_open(int found, int how);
+
 #endif

@@ -75,6 +75,28 @@ static void reads_exactly(void **state)
     fclose(file);
 }
 
+static void copies_what_follows(void **state)
+{
+    FILE *from = tmpfile(), *to = tmpfile();
+    char *bytes = malloc(MUCH), *copy = malloc(MUCH);
+
+    (void)state;
+    assert_true(from && to && bytes && copy);
+    for (size_t i = 0; i < MUCH; i++)
+        bytes[i] = (char)(i * 7 + i / 251);
+    assert_int_equal(ml_write_all(fileno(from), bytes, MUCH), 0);
+    assert_int_equal(lseek(fileno(from), 3, SEEK_SET), 3);
+    assert_int_equal(ml_copy_all(fileno(from), fileno(to)), 0);
+    assert_int_equal(lseek(fileno(to), 0, SEEK_END), MUCH - 3);
+    assert_int_equal(ml_pread_all(fileno(to), copy, MUCH - 3, 0), 0);
+    assert_memory_equal(copy, bytes + 3, MUCH - 3);
+    assert_int_equal(ml_copy_all(fileno(from), fileno(to)), 0);
+    free(copy);
+    free(bytes);
+    fclose(to);
+    fclose(from);
+}
+
 static void failures_are_errno(void **state)
 {
     char byte;
@@ -82,6 +104,7 @@ static void failures_are_errno(void **state)
     (void)state;
     assert_int_equal(ml_write_all(-1, "x", 1), -EBADF);
     assert_int_equal(ml_pread_all(-1, &byte, 1, 0), -EBADF);
+    assert_int_equal(ml_copy_all(-1, 1), -EBADF);
 }
 
 static void error_keeps_code_and_text(void **state)
@@ -123,6 +146,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(writes_all_into_a_pipe),
         cmocka_unit_test(reads_exactly),
+        cmocka_unit_test(copies_what_follows),
         cmocka_unit_test(failures_are_errno),
         cmocka_unit_test(error_keeps_code_and_text),
         cmocka_unit_test(long_texts_are_cut_at_characters),

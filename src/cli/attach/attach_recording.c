@@ -297,7 +297,7 @@ static int join(pid_t pid, const struct ml_attach_opts *opts, struct ml_attach_r
         result = put_request(r, argument, sizeof(argument), err);
     if (!result)
         result = inject_after_earlier(pid, &what, &value, err);
-    if (result)
+    if (result && !r->loaded) /* else the process chose the path */
         ml_explain_glibc(pid, library, err);
     ml_target_place_forget(&r->place, r->session);
     if (!result && value < 0)

@@ -15,11 +15,11 @@
 
 #include "injected_call.h"
 #include "io.h"
+#include "regular_file.h"
 
 #define NAME "memledger-recorder"
 #define CLOSE_ON_EXEC 1u
 #define EXECUTABLE 16u /* MFD_EXEC, which Linux before 6.3 does not know */
-#define COPY_BYTES 65536
 
 /* @return its number or negative errno */
 static int32_t make_empty(pid_t pid, unsigned flags, struct ml_error *err)
@@ -32,24 +32,27 @@ static int32_t make_empty(pid_t pid, unsigned flags, struct ml_error *err)
     return r ? r : number;
 }
 
-static int fill(pid_t pid, int number, int from)
+/* The process goes on meanwhile, and can put any other file in the place of its new one. */
+static int fill(pid_t pid, const struct ml_file_user *user, int number, int from)
 {
-    static char bytes[COPY_BYTES];
     char path[64];
-    ssize_t n;
-    int to, r;
+    int found, to, r;
 
     snprintf(path, sizeof(path), "/proc/%d/fd/%d", (int)pid, number);
-    to = open(path, O_WRONLY | O_CLOEXEC);
-    r = to < 0 ? -errno : 0;
-    while (!r && (n = read(from, bytes, sizeof(bytes))) != 0)
-        r = n < 0 ? -errno : ml_write_all(to, bytes, (size_t)n);
-    if (to >= 0)
-        close(to);
+    found = open(path, O_PATH | O_CLOEXEC);
+    if (found < 0)
+        return -errno;
+    ml_file_user_begin(user);
+    to = ml_memory_file_open(found, O_WRONLY);
+    ml_file_user_end(user);
+    if (to < 0)
+        return to;
+    r = ml_copy_all(from, to);
+    close(to);
     return r;
 }
 
-int ml_lent_file_make(pid_t pid, int from, struct ml_error *err)
+int ml_lent_file_make(pid_t pid, const struct ml_file_user *user, int from, struct ml_error *err)
 {
     int number = make_empty(pid, CLOSE_ON_EXEC | EXECUTABLE, err);
     int r;
@@ -63,7 +66,7 @@ int ml_lent_file_make(pid_t pid, int from, struct ml_error *err)
                                         "cannot make one in memory: %s; start its container with "
                                         "--tmpfs /tmp:exec",
                                         (int)pid, strerror(-number));
-    r = fill(pid, number, from);
+    r = fill(pid, user, number, from);
     return r ? ml_error_set(err, r, "cannot copy the recorder into process %d: %s", (int)pid,
                             strerror(-r))
              : number;

@@ -13,10 +13,12 @@
 #include <sys/types.h>
 
 #include "error.h"
+#include "file_user.h"
 
 /* Makes the process open a file in memory with the contents of `from`, which is read.
+ * @user  that of the process, with whose rights the file is written
  * @return its number in the process, or negative errno with an explanation */
-int ml_lent_file_make(pid_t pid, int from, struct ml_error *err);
+int ml_lent_file_make(pid_t pid, const struct ml_file_user *user, int from, struct ml_error *err);
 
 /* Closes all of them, also those that a killed command has left. */
 void ml_lent_files_close(pid_t pid);

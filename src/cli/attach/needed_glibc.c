@@ -12,6 +12,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "regular_file.h"
+
 #define VERSION "GLIBC_2."
 
 /* The number behind the last point of the newest version that the file names; 0: none. */
@@ -33,7 +35,7 @@ static unsigned newest_in(const char *bytes, size_t size)
 
 static unsigned newest_of(const char *library)
 {
-    int fd = open(library, O_RDONLY | O_CLOEXEC);
+    int fd = ml_regular_file_open(open(library, O_PATH | O_CLOEXEC), O_RDONLY);
     char *bytes = MAP_FAILED;
     unsigned newest = 0;
     struct stat st;

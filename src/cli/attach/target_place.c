@@ -22,7 +22,6 @@
 #include "session_place.h"
 
 #define ROOM_BYTES (UINT64_C(8) << 20) /* for the copies */
-#define COPY_BYTES 65536
 #define PACKAGE "memledger"
 #define DEPTH_MAX 3
 
@@ -31,16 +30,19 @@
 enum fitness { FIT_NOT, FIT_NO_CODE, FIT_DISK, FIT_MEMORY };
 
 /* Whether the process's user can make a folder there. */
-static bool can_make(int folder, const struct ml_file_user *user)
+static bool can_make(const char *path, const struct ml_file_user *user)
 {
-    char name[64];
-    bool made;
+    char name[ML_SESSION_PATH_ROOM];
+    int lock;
 
-    snprintf(name, sizeof(name), "memledger-try-%d", (int)getpid());
     ml_file_user_begin(user);
-    made = !mkdirat(folder, name, 0700) && !unlinkat(folder, name, AT_REMOVEDIR);
+    lock = ml_session_place_make(path, name); /* the next recording removes it if we are killed */
+    if (lock >= 0) {
+        ml_session_place_remove(name);
+        close(lock);
+    }
     ml_file_user_end(user);
-    return made;
+    return lock >= 0;
 }
 
 static enum fitness fitness_of(int folder, const char *path, const struct ml_file_user *user)
@@ -48,7 +50,7 @@ static enum fitness fitness_of(int folder, const char *path, const struct ml_fil
     struct statvfs fs;
 
     if (fstatvfs(folder, &fs) || fs.f_flag & ST_RDONLY ||
-        (fs.f_blocks && fs.f_bavail * fs.f_frsize < ROOM_BYTES) || !can_make(folder, user))
+        (fs.f_blocks && fs.f_bavail * fs.f_frsize < ROOM_BYTES) || !can_make(path, user))
         return FIT_NOT;
     if (fs.f_flag & ST_NOEXEC)
         return FIT_NO_CODE;
@@ -114,7 +116,7 @@ static int choose(pid_t pid, int root, struct ml_target_place *ret, struct ml_er
 
 int ml_target_place_find(pid_t pid, struct ml_target_place *ret, struct ml_error *err)
 {
-    int root, r;
+    int root, probe, r;
 
     *ret = (struct ml_target_place){.folder = -1};
     if (!ml_root_is_own(pid) && !ml_file_user_of(pid).other)
@@ -123,7 +125,15 @@ int ml_target_place_find(pid_t pid, struct ml_target_place *ret, struct ml_error
     if (root < 0)
         return ml_error_set(err, root, "cannot read the files of process %d: %s", (int)pid,
                             strerror(-root));
-    r = choose(pid, root, ret, err);
+    probe = ml_root_open_file(root, ".", O_PATH);
+    if (probe >= 0)
+        close(probe);
+    r = probe == -ENOSYS ? ml_error_set(err, probe,
+                                        "process %d has files of its own, which can be reached "
+                                        "safely only with openat2 (Linux 5.6, and no filter that "
+                                        "forbids it); run memledger attach inside its container",
+                                        (int)pid)
+                         : choose(pid, root, ret, err);
     close(root);
     return r;
 }
@@ -136,17 +146,6 @@ void ml_target_place_release(struct ml_target_place *p)
 }
 
 /* ---- Copies ------------------------------------------------------------------- */
-
-static int copy_bytes(int from, int to)
-{
-    static char bytes[COPY_BYTES];
-    ssize_t n;
-    int r = 0;
-
-    while (!r && (n = read(from, bytes, sizeof(bytes))) != 0)
-        r = n < 0 ? -errno : ml_write_all(to, bytes, (size_t)n);
-    return r;
-}
 
 static bool ends_with(const char *text, const char *end)
 {
@@ -161,7 +160,7 @@ static int put_copy(const struct ml_target_place *p, int in, int folder, const c
 
     ml_file_user_begin(&p->user);
     out = openat(folder, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0500);
-    r = out < 0 ? -errno : copy_bytes(in, out);
+    r = out < 0 ? -errno : ml_copy_all(in, out);
     ml_file_user_end(&p->user);
     if (out >= 0)
         close(out);
@@ -173,7 +172,7 @@ static int put_lent(const struct ml_target_place *p, int in, int folder, const c
                     struct ml_error *err)
 {
     char target[32];
-    int number = ml_lent_file_make(p->pid, in, err);
+    int number = ml_lent_file_make(p->pid, &p->user, in, err);
     int r = 0;
 
     if (number < 0)

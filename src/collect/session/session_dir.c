@@ -48,7 +48,6 @@ static void note_seccomp(struct ml_session *page, pid_t target)
 
 static int make_page(struct ml_session_dir *s, const struct ml_session_opts *opts)
 {
-    char path[108];
     char zeros[sizeof(struct ml_session)] = {0};
     struct ml_session *page;
     uint64_t key;
@@ -56,8 +55,7 @@ static int make_page(struct ml_session_dir *s, const struct ml_session_opts *opt
 
     if (getrandom(&key, sizeof(key), 0) != sizeof(key))
         return -errno;
-    file_in(s, ML_SESSION_PAGE, path, sizeof(path));
-    fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    fd = openat(s->lock, ML_SESSION_PAGE, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (fd < 0)
         return -errno;
     /* Written, not extended by truncate: the blocks are allocated before the file is mapped. */
@@ -161,17 +159,28 @@ static void make_abstract_sockets(struct ml_session_dir *s, pid_t target)
     leave_network(own_network);
 }
 
+/* A target that already runs may own the folder, and put a link to another in its place: the
+ * descriptor leads to this one. */
+static void name_socket(const struct ml_session_dir *s, pid_t target, const char *name,
+                        struct sockaddr_un *ret)
+{
+    if (target)
+        snprintf(ret->sun_path, sizeof(ret->sun_path), ML_OPEN_FOLDER "%d/%s", s->lock, name);
+    else
+        file_in(s, name, ret->sun_path, sizeof(ret->sun_path));
+}
+
 static int make_sockets(struct ml_session_dir *s, pid_t target)
 {
     struct sockaddr_un at = {.sun_family = AF_UNIX};
 
-    file_in(s, ML_SESSION_SOCKET, at.sun_path, sizeof(at.sun_path));
+    name_socket(s, target, ML_SESSION_SOCKET, &at);
     s->socket = listen_at(&at, sizeof(at));
     /* A process may have ended when its hello is read. Older kernels do not support this. */
     (void)setsockopt(s->socket, SOL_SOCKET, ML_SO_PASSPIDFD, &(int){1}, sizeof(int));
     if (s->socket < 0)
         return s->socket;
-    file_in(s, ML_SESSION_FILES, at.sun_path, sizeof(at.sun_path));
+    name_socket(s, target, ML_SESSION_FILES, &at);
     s->files[0] = listen_for_files(&at, sizeof(at));
     make_abstract_sockets(s, target);
     return s->files[0] < 0 ? s->files[0] : 0;
@@ -267,6 +276,10 @@ int ml_session_dir_init(struct ml_session_dir *s, const struct ml_session_opts *
     ml_file_user_end(&user);
     if (!r)
         return 0;
+    if (opts->parent)
+        return ml_error_set(err, r, "cannot make a %s in %s of process %d: %s", what,
+                            opts->parent_inside ? opts->parent_inside : opts->parent,
+                            (int)opts->target, strerror(-r));
     return ml_error_set(err, r, "cannot make a %s in TMPDIR or /tmp: %s; %s", what, strerror(-r),
                         way_out(r));
 }
