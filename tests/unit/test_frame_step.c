@@ -272,7 +272,7 @@ static void *compare_bounds(void *ret_lowest)
 static void bounds_of_threads(void **state)
 {
     enum { PLAIN, BARE, SMALL, GUARDED, GIVEN, ODD, KINDS };
-    static char given[4 << 16] __attribute__((aligned(16)));
+    static char given[2 << 20] __attribute__((aligned(16)));
     void *lowest[KINDS] = {0};
 
     (void)state;
@@ -289,7 +289,7 @@ static void bounds_of_threads(void **state)
             assert_int_equal(pthread_attr_setguardsize(&attributes, GUARD_MAX_BYTES), 0);
         if (i == GIVEN || i == ODD)
             assert_int_equal(pthread_attr_setstack(&attributes, given + (i == ODD ? 4104 : 0),
-                                                   1 << 17 | (i == ODD ? 8 : 0)),
+                                                   1 << 20 | (i == ODD ? 8 : 0)),
                              0);
         assert_int_equal(pthread_create(&thread, &attributes, compare_bounds, &lowest[i]), 0);
         assert_int_equal(pthread_join(thread, NULL), 0);

@@ -7,9 +7,11 @@
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "proc_stat.h"
@@ -120,4 +122,18 @@ int ml_attach_check(pid_t pid, struct ml_error *err)
                             "that first",
                             (int)pid, tracer);
     return r;
+}
+
+int ml_attach_check_proc(pid_t pid, struct ml_error *err)
+{
+    char path[64];
+    struct statfs fs;
+
+    snprintf(path, sizeof(path), "/proc/%d/root/proc", (int)pid);
+    if (!statfs(path, &fs) && fs.f_type == PROC_SUPER_MAGIC)
+        return 0;
+    return ml_error_set(err, -ENOENT,
+                        "process %d sees no /proc, so its blocks are not recorded; mount it in the "
+                        "root of the process (mount -t proc proc ROOT/proc) and attach again",
+                        (int)pid);
 }

@@ -16,4 +16,8 @@ int ml_attach_check(pid_t pid, struct ml_error *err);
 /* Whether it is a Python program, or contains Python. */
 bool ml_target_has_python(pid_t pid);
 
+/* Whether the process sees /proc, where the recorder looks for the pages that it may change.
+ * @return 0 or negative errno with an explanation */
+int ml_attach_check_proc(pid_t pid, struct ml_error *err);
+
 #endif

@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <time.h>
 
+#include "attach_checks.h"
 #include "attach_recording.h"
 #include "compiler.h"
 #include "injected_call.h"
@@ -74,7 +75,7 @@ static void wait_for_end(pid_t pid, const struct ml_attach_opts *opts,
 static int attach(pid_t pid, const struct ml_attach_opts *opts)
 {
     static struct ml_attach_recording r;
-    struct ml_error err = {0};
+    struct ml_error err = {0}, note;
     sigset_t signals;
 
     sigemptyset(&signals);
@@ -90,6 +91,8 @@ static int attach(pid_t pid, const struct ml_attach_opts *opts)
     if (!opts->quiet)
         ml_say("recording process %d into %s; Ctrl-C or memledger detach %d ends it", (int)pid,
                r.trace, (int)pid);
+    if (!opts->quiet && ml_attach_check_proc(pid, &note))
+        ml_say("%s", note.text);
     if (r.nameless && !opts->quiet)
         ml_say("Python's main thread waits or has no memledger package: existing tensors and names "
                "of modules are not recorded");
