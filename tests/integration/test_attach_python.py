@@ -68,11 +68,15 @@ def attach(pid, *options, **settings):
 
 
 def attach_without_ptrace(pid):
-    """On a busy machine the main thread may come to the script too late; then another time."""
+    """On a busy machine the main thread may come to a script too late, that of the attach or that of
+    the detach; then another time."""
     for _ in range(TRIES):
         done = attach(pid, "--heap", "--for", "50ms", preexec_fn=forbid_ptrace)
         if "not allowed to trace" not in done.stderr:
             break
+        harness.plain(MEMLEDGER, "detach", pid)
+        harness.wait_until(lambda: "not being recorded" in
+                           harness.plain(MEMLEDGER, "pause", pid).stderr, "the end of the recording")
     equal(done.returncode, 0, "exit code of attach", done.stderr)
 
 

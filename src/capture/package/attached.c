@@ -266,11 +266,12 @@ static int32_t attach(const char *text)
     return has_python && !named;
 }
 
+static _Atomic pid_t attaching; /* in this process, not in a parent that forked meanwhile */
+
 /* The command gives up after some seconds, and may come again while its first thread still waits
  * for Python. */
 EXPORT int32_t memledger_attach_v1(const char *text)
 {
-    static _Atomic pid_t attaching; /* in this process, not in a parent that forked meanwhile */
     int32_t result;
 
     if (atomic_exchange(&attaching, getpid()) == getpid())
@@ -280,8 +281,18 @@ EXPORT int32_t memledger_attach_v1(const char *text)
     return result;
 }
 
+/* Not while an attach goes on: it would switch on what this has switched off. */
 EXPORT int32_t memledger_detach_v1(const char *text)
 {
+    int32_t result;
+
     (void)text;
-    return end(true);
+    for (int waited_ms = 0; atomic_exchange(&attaching, getpid()) == getpid(); waited_ms++) {
+        if (waited_ms >= MAIN_MS)
+            return -EALREADY;
+        syscall(SYS_nanosleep, &(struct timespec){.tv_nsec = 1000000}, NULL);
+    }
+    result = end(true);
+    atomic_store(&attaching, 0);
+    return result;
 }

@@ -346,6 +346,9 @@ int ml_attach_end(pid_t pid, const char *library, const char *session, struct ml
     if (!r && value == -ESRCH)
         return ml_error_set(err, -ESRCH, "process %d is not recorded by memledger attach",
                             (int)pid);
+    if (!r && value == -EALREADY)
+        return ml_error_set(err, value, "process %d is still beginning the recording; try again",
+                            (int)pid);
     return r;
 }
 
