@@ -39,6 +39,26 @@ bool ml_mapping_parse(char *line, struct ml_mapping *ret)
     return true;
 }
 
+bool ml_mappings_visit(pid_t pid, bool (*visit)(const struct ml_mapping *, void *context),
+                       void *context)
+{
+    char path[64], *line = NULL;
+    bool found = false;
+    size_t room = 0;
+    FILE *maps;
+
+    snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
+    maps = fopen(path, "re");
+    while (maps && !found && getline(&line, &room, maps) > 0) {
+        struct ml_mapping m;
+        found = ml_mapping_parse(line, &m) && visit(&m, context);
+    }
+    free(line);
+    if (maps)
+        fclose(maps);
+    return found;
+}
+
 const char *ml_mapped_path_inside(pid_t pid, const char *path)
 {
     char link[64], root[PATH_MAX];

@@ -26,6 +26,11 @@ struct ml_mapping {
  * @return false: it is none */
 bool ml_mapping_parse(char *line, struct ml_mapping *ret);
 
+/* Visits the mappings of a process in their order, until a visit returns true.
+ * @return whether one did */
+bool ml_mappings_visit(pid_t pid, bool (*visit)(const struct ml_mapping *, void *context),
+                       void *context);
+
 /* Opens the file of a mapping, if it is a regular one: by the mapping itself if the kernel lets us,
  * as it does root, else by the path, first in the process's root, then in ours, if that is the
  * same file.

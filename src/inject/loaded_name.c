@@ -9,7 +9,6 @@
 #include <link.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -67,26 +66,26 @@ static uint64_t list_in_loader(pid_t pid, const struct ml_mapping *loader)
     return value ? loader->begin + value : 0;
 }
 
+struct list_search {
+    pid_t pid;
+    uint64_t list;
+};
+
+static bool has_list(const struct ml_mapping *m, void *context)
+{
+    struct list_search *s = context;
+
+    s->list = m->path && !m->offset && is_loader(m->path) ? list_in_loader(s->pid, m) : 0;
+    return s->list != 0;
+}
+
 /* The address of the loader's list; 0: not found. */
 static uint64_t find_list(pid_t pid)
 {
-    char path[64], *line = NULL;
-    uint64_t list = 0;
-    size_t room = 0;
-    FILE *maps;
+    struct list_search s = {.pid = pid};
 
-    snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
-    maps = fopen(path, "re");
-    while (maps && !list && getline(&line, &room, maps) > 0) {
-        struct ml_mapping m;
-
-        if (ml_mapping_parse(line, &m) && m.path && !m.offset && is_loader(m.path))
-            list = list_in_loader(pid, &m);
-    }
-    free(line);
-    if (maps)
-        fclose(maps);
-    return list;
+    ml_mappings_visit(pid, has_list, &s);
+    return s.list;
 }
 
 /* In steps: what follows the name may not be readable. */

@@ -22,7 +22,6 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -109,25 +108,26 @@ static bool is_python(const struct ml_mapping *m)
     return slash && !m->offset && strstr(slash, "python");
 }
 
+struct runtime_search {
+    pid_t pid;
+    uint64_t runtime;
+};
+
+static bool has_runtime(const struct ml_mapping *m, void *context)
+{
+    struct runtime_search *s = context;
+
+    s->runtime = is_python(m) ? runtime_of_file(s->pid, m) : 0;
+    return s->runtime != 0;
+}
+
 /* @return the address of _PyRuntime; 0: none */
 static uint64_t find_runtime(pid_t pid)
 {
-    char path[64], *line = NULL;
-    uint64_t at = 0;
-    size_t room = 0;
-    FILE *maps;
+    struct runtime_search s = {.pid = pid};
 
-    snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
-    maps = fopen(path, "re");
-    while (maps && !at && getline(&line, &room, maps) > 0) {
-        struct ml_mapping m;
-        if (ml_mapping_parse(line, &m) && is_python(&m))
-            at = runtime_of_file(pid, &m);
-    }
-    free(line);
-    if (maps)
-        fclose(maps);
-    return at;
+    ml_mappings_visit(pid, has_runtime, &s);
+    return s.runtime;
 }
 
 static bool read_pointer(pid_t pid, uint64_t at, uint64_t *ret)
