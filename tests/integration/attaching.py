@@ -35,6 +35,8 @@ def begin(pid, *options):
     for reason in ["not allowed to trace", "ptrace", "built without libdw"]:
         if reason in said:
             raise Skip(said, machine=True)
+    if not said:
+        equal(attached.wait(harness.PATIENCE_S), 0, "exit code of attach, which said nothing")
     contains(said, "recording process", "the first line")
     return attached
 

@@ -188,10 +188,12 @@ def small_group():
 
 def test_attached_in_another_group():
     """The limit of the program's group counts, not that of the command's."""
-    code = "x = []\ninput()\nwhile True: x.append(bytearray(1 << 20))"
+    code = "x = []\nprint(flush=True)\ninput()\nwhile True: x.append(bytearray(1 << 20))"
     with small_group() as group:
         process = subprocess.Popen(["sh", "-c", f'echo $$ > {group}/cgroup.procs; exec "$@"', "sh",
-                                    sys.executable, "-c", code], stdin=subprocess.PIPE)
+                                    sys.executable, "-c", code],
+                                   stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        process.stdout.readline()  # it is in the group by now
         attached = begin(process.pid, "--heap")
         process.communicate(b"\n")
         equal(attached.wait(harness.PATIENCE_S), 0, "exit code of attach")
