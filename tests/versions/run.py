@@ -58,7 +58,7 @@ def environment(folder, python, torch):
 
 def outcome(build, test, python):
     done = subprocess.run(["meson", "test", "-C", build, "--no-rebuild", "--logbase", "versions",
-                           "--print-errorlogs", test], stdout=subprocess.PIPE, text=True,
+                           "--timeout-multiplier", "3", "--print-errorlogs", test], stdout=subprocess.PIPE, text=True,
                           env=os.environ | {"TORCH_PYTHON": python})
     if done.returncode:
         print(done.stdout, flush=True)
