@@ -155,7 +155,10 @@ def test_before_the_window():
     first = report("table", "t.mled", "--at", f"{begin_ns}ns")
     check(live * 0.9 < first["bytes"] < live * 1.1, f"{first['bytes']} bytes, {live} at the end")
 
-    equal(report("leaks", "t.mled")["leaks"], [], "what grows")
+    leaks = report("leaks", "t.mled")
+    equal(leaks["leaks"], [], "what grows")
+    check(leaks["from_ns"] > begin_ns, "leaks begin before the window")
+    check(leaks["from_bytes"] > live * 0.9, f"{leaks['from_bytes']} bytes, {live} at the end")
     plot = report("plot", "t.mled")
     column_ns = (plot["to_ns"] - plot["from_ns"]) / (len(plot["times_ns"]) - 1)
     check(plot["from_ns"] > begin_ns - 2 * column_ns, f"the plot begins at {plot['from_ns']}")
