@@ -71,6 +71,14 @@ static void begin(struct written *t, const char *name, const struct ml_window_li
     }
 }
 
+static void discard(struct written *both)
+{
+    for (int i = 0; i < 2; i++) {
+        ml_dict_release(&both[i].dict);
+        unlink(both[i].path);
+    }
+}
+
 static void put(struct written *both, const struct ml_event *e)
 {
     for (int i = 0; i < 2; i++)
@@ -281,10 +289,7 @@ static void check_with(uint32_t with_seed, const struct ml_window_limits *keep, 
     if (keep->bytes)
         assert_true((uint64_t)st.st_size <= keep->bytes);
     assert_true(compare(both[0].path, both[1].path) > 10 * BLOCK_EVENTS);
-    for (int i = 0; i < 2; i++) {
-        ml_dict_release(&both[i].dict);
-        unlink(both[i].path);
-    }
+    discard(both);
 }
 
 static void test_a_size(void **state)
@@ -317,10 +322,7 @@ static void test_too_small(void **state)
     assert_true(both[1].writer.lost > 0);
     assert_int_equal(stat(both[1].path, &st), 0);
     assert_true((uint64_t)st.st_size <= keep.bytes);
-    for (int i = 0; i < 2; i++) {
-        ml_dict_release(&both[i].dict);
-        unlink(both[i].path);
-    }
+    discard(both);
 }
 
 /* ---- Many live blocks -------------------------------------------------------- */
@@ -406,10 +408,7 @@ static struct effort check_many(uint64_t count, const struct many *many)
         assert_int_equal(ml_trace_writer_close(&both[i].writer), 0);
     assert_int_equal(both[1].writer.lost, 0);
     assert_true(compare(both[0].path, both[1].path) > 2 * BLOCK_EVENTS);
-    for (int i = 0; i < 2; i++) {
-        ml_dict_release(&both[i].dict);
-        unlink(both[i].path);
-    }
+    discard(both);
     return effort;
 }
 
@@ -547,10 +546,7 @@ static void test_ended_processes(void **state)
     assert_int_equal(both[1].writer.lost, 0);
     assert_true(compare(both[0].path, both[1].path) > 10000);
     check_definitions(both[1].path);
-    for (int i = 0; i < 2; i++) {
-        ml_dict_release(&both[i].dict);
-        unlink(both[i].path);
-    }
+    discard(both);
 }
 
 /* What is repeated does not grow with the threads that have been. */

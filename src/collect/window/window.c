@@ -125,7 +125,7 @@ int ml_window_new(const struct ml_window_limits *limits, int fd, const char *pat
     w->read_fd = w->next_fd = -1;
     w->path = realpath(path, NULL);
     r = w->path ? try_beside(w) : -errno;
-    if (r == 0)
+    if (w->path && r == 0)
         r = open_to_read(w, fd);
     if (r < 0) {
         ml_window_free(w);
@@ -298,7 +298,7 @@ static int feed_definitions(struct ml_window *w, const struct ml_index_entry *en
 
     if (r == 0)
         r = ml_block_unpack_records(&w->reader, &records, &len);
-    return r < 0 ? r : ml_window_state_define(&w->state, records, len, entry->events);
+    return r != 0 ? r : ml_window_state_define(&w->state, records, len, entry->events);
 }
 
 static int drop_block(struct ml_window *w, const struct ml_window_file *file)
