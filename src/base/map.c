@@ -189,6 +189,12 @@ bool ml_map_take(struct ml_map *map, uint64_t key, uint64_t *ret_value)
     return true;
 }
 
+void ml_map_prefetch(const struct ml_map *map, uint64_t key)
+{
+    if (map->slots)
+        __builtin_prefetch(&map->slots[home_of(map, key)], 1);
+}
+
 size_t ml_map_len(const struct ml_map *map)
 {
     return map->used + map->has_zero;

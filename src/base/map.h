@@ -56,6 +56,10 @@ bool ml_map_get(const struct ml_map *map, uint64_t key, uint64_t *ret_value);
  * @return whether the key was present */
 bool ml_map_take(struct ml_map *map, uint64_t key, uint64_t *ret_value);
 
+/* Tells the processor that the slot of the key will be needed soon: a map larger than the cache
+ * waits for memory otherwise. */
+void ml_map_prefetch(const struct ml_map *map, uint64_t key);
+
 /* Entries present. */
 size_t ml_map_len(const struct ml_map *map);
 

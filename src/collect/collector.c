@@ -77,6 +77,8 @@ int ml_collector_new(const struct ml_collector_opts *opts, struct ml_session_dir
         r = ml_trace_writer_keep(&c->writer, &opts->keep, err);
         if (r)
             ml_trace_writer_discard(&c->writer);
+        else
+            ml_window_set_heartbeat(c->writer.window, &session->page->heartbeat);
     }
     if (r) {
         ml_collector_free(c);

@@ -134,6 +134,41 @@ def test_a_time():
     check(kept_ns >= 50000000, f"only {kept_ns} ns are kept")
 
 
+def test_before_the_window():
+    """A cache of constant size. Of the time before the window only those blocks are known that
+    outlived it, which would look like growth."""
+    result = run(program("keeps_many"), 50000, 3000000, options=["-f", "--heap", "--keep", "16MiB"])
+    equal(result.code, 0, "exit code", result)
+    summary = report("summary", "t.mled")
+    equal(summary["lost"], 0, "lost")
+    window = summary["health"]["window"]
+    begin_ns, live = window["begin_ns"], summary["live_bytes"]
+    equal(window["kept_ns"], summary["duration_ns"] - begin_ns, "kept")
+    check(summary["peak_time_ns"] >= begin_ns, "the peak is before the window")
+    contains(plain(MEMLEDGER, "summary", "t.mled").stdout, "kept: the last ", "summary")
+
+    for command in (["table"], ["tree"], ["ledger", "--device", "cpu"]):
+        early = plain(MEMLEDGER, *command, "--at", f"{begin_ns - 1}ns", "t.mled")
+        equal(early.returncode, 1, f"exit code of {command[0]}", early.stdout)
+        contains(early.stderr, "the first time is", command[0])
+        contains(early.stderr, f"({begin_ns}ns)", command[0])
+    first = report("table", "t.mled", "--at", f"{begin_ns}ns")
+    check(live * 0.9 < first["bytes"] < live * 1.1, f"{first['bytes']} bytes, {live} at the end")
+
+    leaks = report("leaks", "t.mled")
+    equal(leaks["leaks"], [], "what grows")
+    check(leaks["from_ns"] > begin_ns, "leaks begin before the window")
+    check(leaks["from_bytes"] > live * 0.9, f"{leaks['from_bytes']} bytes, {live} at the end")
+    plot = report("plot", "t.mled")
+    column_ns = (plot["to_ns"] - plot["from_ns"]) / (len(plot["times_ns"]) - 1)
+    check(plot["from_ns"] > begin_ns - 2 * column_ns, f"the plot begins at {plot['from_ns']}")
+    before = plain(MEMLEDGER, "plot", "--to", f"{begin_ns}ns", "t.mled")
+    equal(before.returncode, 1, "exit code of plot", before.stdout)
+    contains(before.stderr, "was not kept", "plot --to")
+    stats = report("stats", "t.mled")
+    equal(stats["duration_ns"], window["kept_ns"], "the time that a rate is about")
+
+
 def test_refused():
     for value, words in (("16", "neither a time nor a size"), ("1MB", "at least 16MiB"),
                          ("10m,20m", "neither"), ("lots", "neither")):

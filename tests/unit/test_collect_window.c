@@ -71,6 +71,14 @@ static void begin(struct written *t, const char *name, const struct ml_window_li
     }
 }
 
+static void discard(struct written *both)
+{
+    for (int i = 0; i < 2; i++) {
+        ml_dict_release(&both[i].dict);
+        unlink(both[i].path);
+    }
+}
+
 static void put(struct written *both, const struct ml_event *e)
 {
     for (int i = 0; i < 2; i++)
@@ -281,10 +289,7 @@ static void check_with(uint32_t with_seed, const struct ml_window_limits *keep, 
     if (keep->bytes)
         assert_true((uint64_t)st.st_size <= keep->bytes);
     assert_true(compare(both[0].path, both[1].path) > 10 * BLOCK_EVENTS);
-    for (int i = 0; i < 2; i++) {
-        ml_dict_release(&both[i].dict);
-        unlink(both[i].path);
-    }
+    discard(both);
 }
 
 static void test_a_size(void **state)
@@ -317,10 +322,123 @@ static void test_too_small(void **state)
     assert_true(both[1].writer.lost > 0);
     assert_int_equal(stat(both[1].path, &st), 0);
     assert_true((uint64_t)st.st_size <= keep.bytes);
-    for (int i = 0; i < 2; i++) {
-        ml_dict_release(&both[i].dict);
-        unlink(both[i].path);
+    discard(both);
+}
+
+/* ---- Many live blocks -------------------------------------------------------- */
+
+/* A program that keeps so many blocks and replaces them at random. */
+struct many {
+    uint32_t slots;
+    uint32_t size_max;
+    uint32_t stacks; /* blocks also have labels; 0: they have none of both */
+};
+
+/* What keeping a window took. */
+struct effort {
+    uint64_t most_steps; /* between two blocks of events */
+    uint64_t files;      /* that took the name */
+};
+
+static void add_details(struct ml_event *e, const struct many *many)
+{
+    e->kind = ML_ALLOC_EX;
+    e->stack = random_below(many->stacks);
+    e->args[0] = random_below((uint32_t)e->size);
+    e->args[1] = random_below(many->stacks);
+}
+
+static void replace_one(struct written *both, uint64_t n, const struct many *many)
+{
+    uint32_t slot = n < many->slots ? (uint32_t)n : random_below(many->slots);
+    struct ml_event e = {.kind = ML_FREE,
+                         .time_ns = n * 1000,
+                         .addr = slot * UINT64_C(0x9e3779b97f4a7c15) >> 24 << 4};
+
+    if (n >= many->slots)
+        put(both, &e);
+    e.kind = ML_ALLOC;
+    e.size = 1 + random_below(many->size_max);
+    if (many->stacks)
+        add_details(&e, many);
+    put(both, &e);
+    e.kind = ML_LABEL;
+    e.args[0] = 1 + random_below(2);
+    e.args[1] = random_below(4);
+    if (many->stacks)
+        put(both, &e);
+}
+
+static struct effort replace_blocks(struct written *both, uint64_t count, const struct many *many)
+{
+    _Atomic uint64_t beats = 0;
+    struct effort effort = {0};
+    uint64_t before = 0;
+    struct stat st;
+    ino_t file = 0;
+
+    ml_window_set_heartbeat(both[1].writer.window, &beats);
+    for (uint64_t n = 0; n < count; n++) {
+        replace_one(both, n, many);
+        if (n % BLOCK_EVENTS)
+            continue;
+        for (int i = 0; i < 2; i++)
+            ml_trace_writer_settle(&both[i].writer);
+        effort.most_steps = ml_max_u64(effort.most_steps, beats - before);
+        before = beats;
+        assert_int_equal(stat(both[1].path, &st), 0);
+        assert_true((uint64_t)st.st_size <= LIMIT);
+        effort.files += st.st_ino != file;
+        file = st.st_ino;
     }
+    return effort;
+}
+
+static struct effort check_many(uint64_t count, const struct many *many)
+{
+    const struct ml_window_limits keep = {.bytes = LIMIT};
+    struct written both[2];
+    struct effort effort;
+
+    seed = 11;
+    begin(&both[0], "whole", NULL);
+    begin(&both[1], "window", &keep);
+    effort = replace_blocks(both, count, many);
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(ml_trace_writer_close(&both[i].writer), 0);
+    assert_int_equal(both[1].writer.lost, 0);
+    assert_true(compare(both[0].path, both[1].path) > 2 * BLOCK_EVENTS);
+    discard(both);
+    return effort;
+}
+
+/* The work is spread over the blocks of events, and each part of it is a sign of life: a target
+ * that waits does not give up. */
+static void test_many_live_blocks(void **state)
+{
+    struct effort effort = check_many(400000, &(struct many){.slots = 40000, .size_max = 200});
+
+    (void)state;
+    assert_in_range(effort.most_steps, 1, 50);
+}
+
+/* Live blocks that nearly fill the limit are not written again for every few events. */
+static void test_nearly_too_many_live_blocks(void **state)
+{
+    struct effort effort = check_many(400000, &(struct many){.slots = 58000, .size_max = 200});
+
+    (void)state;
+    assert_in_range(effort.files, 5, 40);
+}
+
+/* Blocks that take more bytes than expected: the window begins later than was planned. */
+static void test_large_live_blocks(void **state)
+{
+    struct effort effort = check_many(
+        60000, &(struct many){.slots = 18000, .size_max = UINT32_C(1) << 27, .stacks = 1 << 24});
+
+    (void)state;
+    assert_true(effort.files > 2);
 }
 
 /* ---- Children ---------------------------------------------------------------- */
@@ -428,10 +546,7 @@ static void test_ended_processes(void **state)
     assert_int_equal(both[1].writer.lost, 0);
     assert_true(compare(both[0].path, both[1].path) > 10000);
     check_definitions(both[1].path);
-    for (int i = 0; i < 2; i++) {
-        ml_dict_release(&both[i].dict);
-        unlink(both[i].path);
-    }
+    discard(both);
 }
 
 /* What is repeated does not grow with the threads that have been. */
@@ -465,9 +580,14 @@ static void test_ended_threads(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_ended_threads), cmocka_unit_test(test_ended_processes),
-        cmocka_unit_test(test_a_size),        cmocka_unit_test(test_a_time),
+        cmocka_unit_test(test_ended_threads),
+        cmocka_unit_test(test_ended_processes),
+        cmocka_unit_test(test_a_size),
+        cmocka_unit_test(test_a_time),
         cmocka_unit_test(test_too_small),
+        cmocka_unit_test(test_many_live_blocks),
+        cmocka_unit_test(test_nearly_too_many_live_blocks),
+        cmocka_unit_test(test_large_live_blocks),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -18,6 +18,7 @@
 #include "step_track.h"
 #include "samples.h"
 #include "text.h"
+#include "window_begin.h"
 
 struct scan {
     struct ml_replay replay;
@@ -356,17 +357,33 @@ static int decide(struct scan *s, struct ml_error *err)
     return -EINVAL;
 }
 
+/* A peak among the blocks that were live when the window began is the state at that time. */
 static void fill(const struct scan *s, struct ml_instant *ret)
 {
     uint64_t end_ns = ml_trace_info(s->replay.trace)->end_ns;
+    uint64_t time_ns = ml_max_u64(s->moment.time_ns, ml_trace_kept_from(s->replay.trace));
 
     ret->event = s->moment.event;
-    ret->time_ns = ml_min_u64(s->moment.time_ns, end_ns);
+    ret->time_ns = ml_min_u64(time_ns, end_ns);
     ret->refused_bytes = s->refused_bytes;
     ret->last_label_event = s->replay.last_label_event;
     if (is_after_end(s))
         ret->run_ended_ns = end_ns;
     ret->health = ml_health_of(&s->replay);
+}
+
+int ml_at_check_kept(const struct ml_trace *trace, const struct ml_at *at, struct ml_error *err)
+{
+    uint64_t from_ns = ml_trace_kept_from(trace);
+    char asked[32], first[32];
+
+    if (at->kind != ML_AT_TIME || at->time_ns >= from_ns)
+        return 0;
+    return ml_error_set(err, -ENOENT,
+                        "--at %s is before the part of the run that was kept; the first time is "
+                        "%s (%" PRIu64 "ns)",
+                        ml_format_duration_ns(asked, (int64_t)at->time_ns),
+                        ml_format_duration_ns(first, (int64_t)from_ns), from_ns);
 }
 
 int ml_check_blocks(const struct ml_trace *trace, struct ml_error *err)
@@ -405,9 +422,12 @@ int ml_instant_find_capped(const struct ml_trace *trace, const struct ml_at *at,
                            struct ml_error *err)
 {
     struct scan s;
-    int r = begin(&s, trace, at, device, caps, err);
+    int r = ml_at_check_kept(trace, at, err);
 
     *ret = (struct ml_instant){.at = *at};
+    if (r < 0)
+        return r;
+    r = begin(&s, trace, at, device, caps, err);
     if (r == 0)
         r = caps ? -ENOENT : use_checkpoints(&s, err);
     if (r == -ENOENT) {

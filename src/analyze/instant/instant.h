@@ -39,6 +39,11 @@ struct ml_at {
  * @return whether it is one of these */
 bool ml_at_parse(const char *text, struct ml_at *ret);
 
+/* Whether the trace has the instant, if it kept only the last part of a run: of the time before, it
+ * has too few blocks. ml_instant_find does this.
+ * @return 0, or -ENOENT and `err` names the first time */
+int ml_at_check_kept(const struct ml_trace *trace, const struct ml_at *at, struct ml_error *err);
+
 /* "peak", "end", "time", "oom", "step", "step_end". */
 const char *ml_at_name(enum ml_at_kind kind);
 

@@ -448,7 +448,9 @@ int ml_ledger(const struct ml_trace *trace, const struct ml_ledger_opts *opts,
     ret->command = copy_setting(trace, "command", &ret->arena);
     ret->host = copy_setting(trace, "host", &ret->arena);
     ret->start_wall_ns = ml_trace_info(trace)->start_wall_ns;
-    r = find_time(trace, &own, err);
+    r = ml_at_check_kept(trace, &own.at, err);
+    if (r == 0)
+        r = find_time(trace, &own, err);
     if (own.at.kind == ML_AT_TIME && own.at.time_ns > end_ns)
         ret->run_ended_ns = end_ns;
     if (r == 0)

@@ -18,15 +18,16 @@ static uint64_t peak_since(const struct ml_replay *replay, uint64_t space)
     return 0;
 }
 
-static void read_dropped(const struct ml_replay *replay, struct ml_rows *rows,
+static void read_dropped(const struct ml_trace *trace, struct ml_rows *rows,
                          struct ml_window_begin *ret)
 {
     uint64_t row[ML_DROPPED_FIELDS];
 
     if (ml_rows_next(rows, row, ML_DROPPED_FIELDS) <= 0)
         return;
-    ret->begin_ns = row[ML_DROPPED_BEGIN_NS];
-    ret->begin_wall_ns = ml_trace_info(replay->trace)->start_wall_ns + ret->begin_ns;
+    ret->end_ns = ml_trace_info(trace)->end_ns;
+    ret->begin_ns = ml_min_u64(row[ML_DROPPED_BEGIN_NS], ret->end_ns);
+    ret->begin_wall_ns = ml_trace_info(trace)->start_wall_ns + ret->begin_ns;
     ret->events = row[ML_DROPPED_EVENTS];
     ret->allocations = row[ML_DROPPED_ALLOCATIONS];
     ret->frees = row[ML_DROPPED_FREES];
@@ -58,11 +59,13 @@ static void read_spaces(const struct ml_replay *replay, struct ml_rows *rows,
     }
 }
 
-struct ml_window_begin ml_window_begin_of(const struct ml_replay *replay)
+/* @replay  NULL: peaks are not wanted */
+static struct ml_window_begin read_begin(const struct ml_trace *trace,
+                                         const struct ml_replay *replay)
 {
     struct ml_window_begin found = {0};
     struct ml_buf bytes = {0};
-    int64_t section = ml_trace_last_section(replay->trace, ML_BLOCK_WINDOW);
+    int64_t section = ml_trace_last_section(trace, ML_BLOCK_WINDOW);
     struct ml_record record;
     struct ml_rows rows;
     const uint8_t *in;
@@ -70,17 +73,27 @@ struct ml_window_begin ml_window_begin_of(const struct ml_replay *replay)
     if (section < 0)
         return found;
     found.is_window = true;
-    if (ml_trace_read_section(replay->trace, (size_t)section, ML_BLOCK_WINDOW, &bytes) == 0) {
+    if (ml_trace_read_section(trace, (size_t)section, ML_BLOCK_WINDOW, &bytes) == 0) {
         in = bytes.data;
         while (ml_record_next(&in, bytes.data + bytes.len, &record) > 0) {
             if (ml_rows_open(&record, &rows) < 0)
                 continue;
             if (record.tag == ML_WINDOW_DROPPED)
-                read_dropped(replay, &rows, &found);
-            else if (record.tag == ML_WINDOW_SPACES)
+                read_dropped(trace, &rows, &found);
+            else if (record.tag == ML_WINDOW_SPACES && replay)
                 read_spaces(replay, &rows, &found);
         }
     }
     ml_buf_release(&bytes);
     return found;
+}
+
+struct ml_window_begin ml_window_begin_of(const struct ml_replay *replay)
+{
+    return read_begin(replay->trace, replay);
+}
+
+uint64_t ml_trace_kept_from(const struct ml_trace *trace)
+{
+    return read_begin(trace, NULL).begin_ns;
 }

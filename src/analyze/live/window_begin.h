@@ -11,8 +11,8 @@
 #include "replay.h"
 
 struct ml_window_begin {
-    bool is_window; /* false: the trace has everything, and the rest is 0 */
-    uint64_t begin_ns;
+    bool is_window;            /* false: the trace has everything, and the rest is 0 */
+    uint64_t begin_ns, end_ns; /* the second: of the recording */
     uint64_t begin_wall_ns;
     uint64_t events, allocations, frees; /* before it */
     uint64_t repeated;                   /* events at the start of the trace that stand for them */
@@ -24,5 +24,9 @@ struct ml_window_begin {
 /* @replay  has read the trace
  * @return  without numbers if the section is damaged */
 struct ml_window_begin ml_window_begin_of(const struct ml_replay *replay);
+
+/* The time from which on the trace is complete. A trace whose beginning was dropped has, of the
+ * time before, only those blocks that were live then. @return 0: it has everything */
+uint64_t ml_trace_kept_from(const struct ml_trace *trace);
 
 #endif

@@ -161,13 +161,15 @@ static struct slices slices_of(const struct pass *p, const struct ml_leaks_opts 
     struct ml_health health = ml_health_of(&p->replay);
     bool no_times = ml_health_no_times(&health) || p->book.first_birth == p->book.last_birth;
     uint64_t end_ns = p->book.last_birth;
+    /* Before a window only those blocks are known that outlived it, which looks like growth. */
+    uint64_t from_ns = ml_max_u64(p->book.first_birth, health.window.begin_ns);
 
     if (opts->until_ns > p->book.first_birth)
         end_ns = ml_min_u64(end_ns, opts->until_ns);
 
     return (struct slices){
         .unit = no_times ? ML_LEAK_BY_EVENTS : ML_LEAK_BY_TIME,
-        .from = no_times ? 0 : p->book.first_birth,
+        .from = no_times ? 0 : ml_min_u64(from_ns, end_ns),
         .to = no_times ? p->replay.events : end_ns,
         .count = opts->slices ? opts->slices : SLICES,
         .next = 1,

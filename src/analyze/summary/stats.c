@@ -24,7 +24,7 @@ static void fill_totals(const struct ml_gather *g, struct ml_stats *ret)
 
     ret->health = ml_health_of(&g->replay);
     ret->events = g->events;
-    ret->duration_ns = info->end_ns;
+    ret->duration_ns = info->end_ns - ret->health.window.begin_ns;
     ret->file_bytes = info->file_bytes;
     ret->event_bytes = info->event_bytes;
     ret->events_per_second = ratio((double)ret->events * 1e9, (double)ret->duration_ns);

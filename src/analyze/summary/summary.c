@@ -186,6 +186,28 @@ static int read_peak(const struct ml_replay *at_end, const struct ml_summary_end
     return r;
 }
 
+/* The blocks that were live when a window began have their own times, and most of the other blocks
+ * of those times are missing: a peak among them is the memory with which the window began. */
+static void raise_peak_times(struct ml_summary *s)
+{
+    uint64_t begin_ns = s->health.window.begin_ns;
+
+    s->counted.peak_time_ns = ml_max_u64(s->counted.peak_time_ns, begin_ns);
+    for (size_t i = 0; i < s->devices.len; i++) {
+        struct ml_summary_device *d = &s->devices.items[i];
+
+        d->counted.peak_time_ns = ml_max_u64(d->counted.peak_time_ns, begin_ns);
+        for (size_t level = 0; level < ML_LEVELS; level++)
+            d->levels[level].peak_time_ns = ml_max_u64(d->levels[level].peak_time_ns, begin_ns);
+    }
+    for (size_t i = 0; i < s->categories.len; i++)
+        s->categories.items[i].peak_time_ns =
+            ml_max_u64(s->categories.items[i].peak_time_ns, begin_ns);
+    for (size_t i = 0; i < s->processes.len; i++)
+        s->processes.items[i].counted.peak_time_ns =
+            ml_max_u64(s->processes.items[i].counted.peak_time_ns, begin_ns);
+}
+
 int ml_summarize(const struct ml_trace *trace, const struct ml_summary_opts *opts,
                  struct ml_summary *ret, struct ml_error *err)
 {
@@ -206,6 +228,7 @@ int ml_summarize(const struct ml_trace *trace, const struct ml_summary_opts *opt
         r = read_all(&at_end, &end, ret, err);
     if (r == 0)
         r = read_peak(&at_end, &end, &classes, opts, ret, err);
+    raise_peak_times(ret);
     closed = close_books(&books, ret);
     if (r == 0 && closed < 0)
         r = ml_error_set(err, closed, "out of memory");

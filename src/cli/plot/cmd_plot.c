@@ -11,6 +11,7 @@
 #include "say.h"
 #include "unknowns.h"
 #include "verbs.h"
+#include "window_begin.h"
 
 #define DEFAULT_OUTPUT "memledger-plot.svg"
 #define DEFAULT_WIDTH 1000
@@ -322,11 +323,30 @@ static int check(struct ml_plot_pictures *p)
     return status >= 0 ? status : ml_instant_parse(&ml_verb_plot, opts->instant.at, &p->at);
 }
 
-/* A window after the end of all runs would give an empty picture. */
+/* The first time at which a run is known, of those that kept only their last part; else 0. Ranks
+ * have an axis of their own. */
+static uint64_t kept_from(const struct ml_plot_pictures *p)
+{
+    uint64_t from_ns = UINT64_MAX;
+
+    for (size_t i = 0; i < p->count; i++)
+        from_ns = ml_min_u64(from_ns, ml_trace_kept_from(p->traces[i]));
+    return p->count && p->opts->by != ML_PLOT_BY_RANK ? from_ns : 0;
+}
+
+/* A window after the end of all runs, or before the time that was kept, would give an empty
+ * picture.
+ */
 static int check_window(const struct ml_plot_pictures *p)
 {
     uint64_t end_ns = 0;
     char end[32];
+
+    if (p->opts->to_ns <= kept_from(p)) {
+        ml_say("--to: the recording begins at %s; what came before was not kept",
+               ml_format_duration_ns(end, (int64_t)kept_from(p)));
+        return ML_EXIT_FAILURE;
+    }
 
     for (size_t i = 0; i < p->count; i++)
         end_ns = ml_max_u64(end_ns, ml_trace_info(p->traces[i])->end_ns);
@@ -389,6 +409,8 @@ static int run(int argc, char **argv)
     status = ml_plot_open(&plot);
     if (status == ML_EXIT_OK)
         status = check_window(&plot);
+    if (status == ML_EXIT_OK)
+        opts.from_ns = ml_max_u64(opts.from_ns, kept_from(&plot));
     if (status == ML_EXIT_OK)
         status = check_times(&plot);
     if (status == ML_EXIT_OK)

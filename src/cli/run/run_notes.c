@@ -196,8 +196,8 @@ static void note_trouble(const struct ml_run_result *result, const struct ml_ses
     if (result->collector_killed)
         ml_say("the collector was killed; %s holds what it had written until then", result->trace);
     if (write_error == EFBIG && result->keeps_part)
-        ml_say("%s stops early: its names and live blocks alone need more than --keep allows; "
-               "keep more",
+        ml_say("%s stops early: its names and live blocks alone fill what --keep allows; "
+               "give --keep at least twice the size",
                result->trace);
     else if (write_error)
         ml_say("%s could not be written to its end: %s", result->trace, strerror(write_error));

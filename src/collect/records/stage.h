@@ -9,6 +9,7 @@
 
 #include "target.h"
 #include "growth.h"
+#include "heartbeat.h"
 #include "ticks.h"
 #include "trace_writer.h"
 
@@ -34,11 +35,9 @@ struct ml_stage {
     struct ml_handed_files *handed;     /* files that targets opened; NULL: none come */
 };
 
-/* A sign of life. It has one writer, so a plain load and store are enough. */
 static inline void ml_stage_beat(const struct ml_stage *stage)
 {
-    uint64_t beat = atomic_load_explicit(stage->heartbeat, memory_order_relaxed);
-    atomic_store_explicit(stage->heartbeat, beat + 1, memory_order_relaxed);
+    ml_heartbeat_raise(stage->heartbeat);
 }
 
 /* Writes an event of the target, also into its profile if it has one. */

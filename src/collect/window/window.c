@@ -13,7 +13,9 @@
 
 #include "block_read.h"
 #include "file_lock.h"
+#include "heartbeat.h"
 #include "part_file.h"
+#include "window_beside.h"
 
 /* Shares of the limit, in sixteenths. The file and its successor together stay below 15, the rest
  * is for the index: the file grows from 7 by at most 1.5 while its successor is made, and the
@@ -30,7 +32,10 @@
 #define DROP_LEAST (UINT64_C(1) << 20)
 
 #define BATCH 1024
-#define BLOCK_BYTES 20 /* of a live block in the state, until it is known */
+
+/* Bytes of a live block in the state, until the state has been written once. */
+#define BLOCK_BYTES 8
+#define MEASURED_LEAST 4096 /* blocks and notes, for a mean */
 
 enum stage { RESTING, DROPPING, DUMPING, COPYING, COMPLETE };
 
@@ -46,8 +51,9 @@ struct ml_window {
     size_t repeated; /* blocks at the start of the file, whose events are in the state */
 
     enum stage stage;
-    size_t taken; /* blocks of the file that are in the state … */
-    size_t cut;   /* … of this many, which are dropped */
+    size_t taken;   /* blocks of the file that are in the state … */
+    size_t cut;     /* … of this many, which are dropped */
+    int64_t coming; /* live blocks that those which are not in the state yet will add to it */
     uint64_t credit;
     struct ml_window_dump dump;
     char *part; /* the successor's name until it is complete */
@@ -56,6 +62,8 @@ struct ml_window {
     ml_totals_list counts; /* of its blocks */
     size_t copied;         /* blocks of the file that are in it */
     uint64_t state_bytes;  /* of its beginning; 0: not known yet */
+    uint64_t events_begin; /* of its events */
+    double block_bytes;    /* of a live block in the last state, on average; 0: not known yet */
     size_t next_repeated;
 };
 
@@ -93,43 +101,13 @@ static int open_to_read(struct ml_window *w, int fd)
     return w->read_fd < 0 ? -errno : 0;
 }
 
-/* A file in the same folder, without a name if the file system can do that: then nothing is left
- * if we are killed.
- * @ret_part  its name, or NULL; the caller frees it */
-static int make_beside(const char *path, char **ret_part)
-{
-    const char *slash = strrchr(path, '/');
-    char *folder = strndup(path, slash && slash > path ? (size_t)(slash - path) : 1);
-    int fd = folder ? open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600) : -1;
-
-    free(folder);
-    *ret_part = NULL;
-    return fd >= 0 ? fd : ml_part_make(path, ret_part);
-}
-
-/* Gives a name to a file without one. */
-static int name_part(struct ml_window *w)
-{
-    char from[64];
-
-    if (w->part)
-        return 0;
-    snprintf(from, sizeof(from), "/proc/self/fd/%d", w->next_fd);
-    if (asprintf(&w->part, "%s.%d.next", w->path, (int)getpid()) < 0) {
-        w->part = NULL;
-        return -ENOMEM;
-    }
-    unlink(w->part);
-    return linkat(AT_FDCWD, from, AT_FDCWD, w->part, AT_SYMLINK_FOLLOW) < 0 ? -errno : 0;
-}
-
 /* Its folder must allow new files. */
 static int try_beside(struct ml_window *w)
 {
     int r;
 
-    w->next_fd = make_beside(w->path, &w->part);
-    r = w->next_fd < 0 ? w->next_fd : name_part(w);
+    w->next_fd = ml_beside_make(w->path, &w->part);
+    r = w->next_fd < 0 ? w->next_fd : ml_beside_name(w->next_fd, w->path, &w->part);
     drop_successor(w);
     return r;
 }
@@ -147,7 +125,7 @@ int ml_window_new(const struct ml_window_limits *limits, int fd, const char *pat
     w->read_fd = w->next_fd = -1;
     w->path = realpath(path, NULL);
     r = w->path ? try_beside(w) : -errno;
-    if (r == 0)
+    if (w->path && r == 0)
         r = open_to_read(w, fd);
     if (r < 0) {
         ml_window_free(w);
@@ -173,6 +151,11 @@ void ml_window_free(struct ml_window *w)
     free(w);
 }
 
+void ml_window_set_heartbeat(struct ml_window *w, _Atomic uint64_t *heartbeat)
+{
+    w->state.blocks.heartbeat = heartbeat;
+}
+
 /* ---- What to drop --------------------------------------------------------- */
 
 static uint64_t shares(const struct ml_window *w, uint64_t count)
@@ -185,10 +168,57 @@ static uint64_t bytes_from(const struct ml_window_file *file, size_t block)
     return block < file->count ? file->bytes - file->blocks[block].offset : 0;
 }
 
+static uint64_t likely_block_bytes(const struct ml_window *w, int64_t blocks)
+{
+    return blocks > 0
+               ? (uint64_t)((double)blocks * (w->block_bytes > 0 ? w->block_bytes : BLOCK_BYTES))
+               : 0;
+}
+
 /* The bytes of the state, as far as they can be known. */
 static uint64_t likely_state_bytes(const struct ml_window *w)
 {
-    return w->state.blocks.kept * BLOCK_BYTES + (w->state.defs.len - w->state.blank_bytes) / 4;
+    int64_t blocks = (int64_t)w->state.blocks.kept;
+
+    if (w->stage == COPYING)
+        return w->state_bytes;
+    if (w->stage == DUMPING && w->next_fd >= 0)
+        return w->next.offset + likely_block_bytes(w, blocks - (int64_t)w->dump.next_block);
+    return likely_block_bytes(w, blocks + w->coming) +
+           (w->state.defs.len - w->state.blank_bytes) / 4;
+}
+
+/* How many blocks are live after the events of this part of the file, less those before. Ranges
+ * that are freed cannot be counted. */
+static int64_t blocks_added(const struct ml_window_file *file, size_t part)
+{
+    const uint64_t *events = file->counts[part].events;
+
+    return (int64_t)(events[ML_ALLOC] + events[ML_ALLOC_EX]) -
+           (int64_t)(events[ML_FREE] + events[ML_MOVE]);
+}
+
+/* The bytes of the state if all events of the file were dropped. */
+static uint64_t coming_state_bytes(const struct ml_window *w, const struct ml_window_file *file)
+{
+    int64_t added = 0;
+
+    for (size_t i = w->repeated; i < file->count; i++)
+        added += blocks_added(file, i);
+    return ml_max_u64(w->state_bytes, likely_state_bytes(w)) + likely_block_bytes(w, added);
+}
+
+/* A state that takes more than its share leaves room for few events before the next one. Then the
+ * next one begins as late as possible, at the price that it is made at once. */
+static uint64_t begin_bytes(const struct ml_window *w, const struct ml_window_file *file)
+{
+    uint64_t usual = shares(w, BEGIN_SHARES), all = shares(w, ALL_SHARES) - shares(w, 1) / 2;
+    uint64_t state;
+
+    if (w->state_bytes <= shares(w, SUCCESSOR_SHARES))
+        return usual;
+    state = coming_state_bytes(w, file);
+    return state < all - usual ? all - state : usual;
 }
 
 /* Whether the file from this block on is more than may be kept. */
@@ -196,6 +226,13 @@ static bool is_too_much(const struct ml_window *w, const struct ml_window_file *
 {
     return w->limits.bytes &&
            bytes_from(file, block) + likely_state_bytes(w) > shares(w, SUCCESSOR_SHARES);
+}
+
+/* Whether what was to be kept exceeds its share although it seemed to fit. */
+static bool is_far_too_much(const struct ml_window *w, const struct ml_window_file *file)
+{
+    return w->limits.bytes && bytes_from(file, w->cut) > shares(w, 1) &&
+           bytes_from(file, w->cut) + likely_state_bytes(w) > shares(w, BEGIN_SHARES);
 }
 
 static bool is_too_old(const struct ml_window *w, const struct ml_window_file *file, size_t block)
@@ -212,9 +249,14 @@ static bool is_due(const struct ml_window *w, const struct ml_window_file *file,
     uint64_t rest = bytes_from(file, too_old);
     uint64_t gain = file->bytes - rest;
 
-    if (w->limits.bytes && file->bytes + bytes > shares(w, BEGIN_SHARES))
+    if (w->limits.bytes && file->bytes + bytes > begin_bytes(w, file))
         return true;
     return gain > w->state_bytes + DROP_LEAST && gain - w->state_bytes > rest;
+}
+
+static void move_cut(struct ml_window *w, const struct ml_window_file *file)
+{
+    w->coming += blocks_added(file, w->cut++);
 }
 
 /* Decides whether to begin, and where the window will. The last block always stays. */
@@ -226,10 +268,10 @@ static void consider(struct ml_window *w, const struct ml_window_file *file, uin
         too_old++;
     if (file->count <= w->repeated + 1 || !is_due(w, file, too_old, bytes))
         return;
-    w->cut = too_old;
-    while (w->cut + 1 < file->count && is_too_much(w, file, w->cut))
-        w->cut++;
-    w->taken = w->repeated;
+    w->taken = w->cut = w->repeated;
+    w->coming = 0;
+    while (w->cut < too_old || (w->cut + 1 < file->count && is_too_much(w, file, w->cut)))
+        move_cut(w, file);
     if (w->cut > w->taken) {
         w->stage = DROPPING;
         w->credit = 0;
@@ -256,7 +298,7 @@ static int feed_definitions(struct ml_window *w, const struct ml_index_entry *en
 
     if (r == 0)
         r = ml_block_unpack_records(&w->reader, &records, &len);
-    return r < 0 ? r : ml_window_state_define(&w->state, records, len, entry->events);
+    return r != 0 ? r : ml_window_state_define(&w->state, records, len, entry->events);
 }
 
 static int drop_block(struct ml_window *w, const struct ml_window_file *file)
@@ -269,9 +311,9 @@ static int drop_block(struct ml_window *w, const struct ml_window_file *file)
         r = feed_events(w, entry);
     else if (entry->type == ML_BLOCK_DEFS)
         r = feed_definitions(w, entry);
-    w->taken++;
+    w->coming -= blocks_added(file, w->taken++);
     if (w->taken == w->cut && w->cut + 1 < file->count && is_too_much(w, file, w->cut))
-        w->cut++;
+        move_cut(w, file);
     if (w->taken == w->cut && r == 0)
         w->stage = DUMPING;
     return r;
@@ -281,7 +323,7 @@ static int begin_successor(struct ml_window *w)
 {
     int r;
 
-    w->next_fd = make_beside(w->path, &w->part);
+    w->next_fd = ml_beside_make(w->path, &w->part);
     if (w->next_fd < 0)
         return w->next_fd;
     ml_block_writer_open(&w->next, w->next_fd, w->start_wall_ns);
@@ -290,15 +332,37 @@ static int begin_successor(struct ml_window *w)
     return r;
 }
 
-static int dump_block(struct ml_window *w)
+/* What the live blocks take in the state that is being written. */
+static void measure_blocks(struct ml_window *w)
+{
+    size_t count = w->dump.next_block + w->dump.next_note;
+
+    if (count == 0)
+        w->events_begin = w->next.offset;
+    else if (count >= MEASURED_LEAST)
+        w->block_bytes = (double)(w->next.offset - w->events_begin) / (double)count;
+}
+
+/* The state turned out larger than expected: more is dropped before it is written. */
+static void drop_more(struct ml_window *w, const struct ml_window_file *file)
+{
+    drop_successor(w);
+    move_cut(w, file);
+    w->stage = DROPPING;
+}
+
+static int dump_block(struct ml_window *w, const struct ml_window_file *file)
 {
     uint64_t before = w->next.offset;
     int r = w->next_fd < 0 ? begin_successor(w) : 0;
 
     if (r == 0)
         r = ml_window_dump_block(&w->dump, &w->next, &w->counts);
+    measure_blocks(w);
     w->credit -= ml_min_u64(w->credit, w->next.offset - before);
-    if (r == 0 && w->dump.done) {
+    if (r == 0 && w->cut + 1 < file->count && is_far_too_much(w, file)) {
+        drop_more(w, file);
+    } else if (r == 0 && w->dump.done) {
         w->next_repeated = w->next.index.len;
         w->state_bytes = w->next.offset;
         ml_window_dump_release(&w->dump);
@@ -330,7 +394,7 @@ static int step(struct ml_window *w, const struct ml_window_file *file)
 {
     switch (w->stage) {
     case DROPPING: return drop_block(w, file);
-    case DUMPING: return dump_block(w);
+    case DUMPING: return dump_block(w, file);
     case COPYING: return copy_block(w, file);
     default: return 0;
     }
@@ -339,9 +403,8 @@ static int step(struct ml_window *w, const struct ml_window_file *file)
 /* What both files will have when the successor is complete, if nothing more is written before. */
 static uint64_t bytes_of_both(const struct ml_window *w, const struct ml_window_file *file)
 {
-    uint64_t state = w->stage == COPYING ? w->state_bytes : likely_state_bytes(w);
-
-    return file->bytes + ml_max_u64(state + bytes_from(file, w->cut), w->next.offset);
+    return file->bytes +
+           ml_max_u64(likely_state_bytes(w) + bytes_from(file, w->cut), w->next.offset);
 }
 
 static bool is_tight(const struct ml_window *w, const struct ml_window_file *file, uint64_t bytes)
@@ -354,7 +417,7 @@ static bool is_hopeless(const struct ml_window *w, const struct ml_window_file *
                         uint64_t bytes)
 {
     if (w->stage == COMPLETE)
-        return w->next.offset > shares(w, BEGIN_SHARES);
+        return w->state_bytes > shares(w, BEGIN_SHARES);
     return w->stage == RESTING && file->bytes + bytes > shares(w, ALL_SHARES);
 }
 
@@ -372,6 +435,7 @@ int ml_window_make_room(struct ml_window *w, const struct ml_window_file *file, 
     while (r == 0 && w->stage != RESTING && w->stage != COMPLETE &&
            (w->credit > 0 || is_tight(w, file, bytes))) {
         r = step(w, file);
+        ml_heartbeat_raise(w->state.blocks.heartbeat);
         if (w->limits.bytes && file->bytes + w->next.offset > w->limits.bytes)
             r = -EFBIG;
     }
@@ -387,7 +451,7 @@ int ml_window_take_successor(struct ml_window *w, struct ml_window_successor *re
     int r;
 
     ml_file_lock_sign(w->next_fd);
-    r = name_part(w);
+    r = ml_beside_name(w->next_fd, w->path, &w->part);
     if (r == 0)
         r = ml_part_place(w->part, w->path, true);
     if (r < 0) {

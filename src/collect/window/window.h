@@ -48,6 +48,9 @@ int ml_window_new(const struct ml_window_limits *limits, int fd, const char *pat
                   uint64_t start_wall_ns, struct ml_window **ret, struct ml_error *err);
 void ml_window_free(struct ml_window *w);
 
+/* Targets wait while a successor is made: each part of the work raises the heartbeat. */
+void ml_window_set_heartbeat(struct ml_window *w, _Atomic uint64_t *heartbeat);
+
 /* Before so many bytes are appended to the file: does a share of the work.
  * @return 1: the successor is complete, take it with the next function; 0; -EFBIG if the limit is
  *         too small even for the state; or another negative errno */

@@ -7,10 +7,14 @@
 #include <errno.h>
 
 #include "block.h"
+#include "heartbeat.h"
 #include "memledger/memledger.h"
 #include "window_ranges.h"
 
-#define TIDY_LEAST 4096 /* entries of the pool */
+/* Entries of the pool. */
+#define TIDY_LEAST 4096
+#define PREFETCH_LEAST 16384 /* fewer are in the cache */
+#define BEAT_EVERY 65536
 
 void ml_window_blocks_release(struct ml_window_blocks *w)
 {
@@ -294,6 +298,41 @@ int ml_window_blocks_feed(struct ml_window_blocks *w, const struct ml_event *eve
     return r;
 }
 
+/* NULL: its blocks are in another kind of index, or there are none. */
+static const struct ml_map *map_of(const struct ml_window_blocks *w, uint32_t space)
+{
+    return space < w->spaces.len && !w->spaces.items[space].ranged ? &w->spaces.items[space].by_addr
+                                                                   : NULL;
+}
+
+static void prefetch_slot(const struct ml_window_blocks *w, uint32_t space, uint64_t addr)
+{
+    const struct ml_map *map = map_of(w, space);
+
+    if (map)
+        ml_map_prefetch(map, addr);
+}
+
+static void prefetch_block(const struct ml_window_blocks *w, const struct ml_event *e)
+{
+    const struct ml_map *map = e->kind == ML_FREE ? map_of(w, e->space) : NULL;
+    uint64_t block;
+
+    if (map && ml_map_get(map, e->addr, &block))
+        __builtin_prefetch(&w->pool.items[block], 1);
+}
+
+void ml_window_blocks_prefetch(const struct ml_window_blocks *w, const struct ml_event *events,
+                               size_t i, size_t count)
+{
+    if (w->pool.len < PREFETCH_LEAST)
+        return;
+    if (i + ML_WINDOW_PREFETCH < count)
+        prefetch_slot(w, events[i + ML_WINDOW_PREFETCH].space, events[i + ML_WINDOW_PREFETCH].addr);
+    if (i + ML_WINDOW_PREFETCH_BLOCK < count)
+        prefetch_block(w, &events[i + ML_WINDOW_PREFETCH_BLOCK]);
+}
+
 void ml_window_blocks_end(struct ml_window_blocks *w, uint32_t space)
 {
     if (space < w->spaces.len)
@@ -367,7 +406,12 @@ int ml_window_blocks_tidy(struct ml_window_blocks *w)
 
     drop_ended(w);
     for (size_t from = 0; r == 0 && from < w->pool.len; from++) {
+        if (from % BEAT_EVERY == 0)
+            ml_heartbeat_raise(w->heartbeat);
         places[from] = w->pool.items[from].kept ? (uint32_t)to : NOWHERE;
+        if (from + ML_WINDOW_PREFETCH < w->pool.len)
+            prefetch_slot(w, w->pool.items[from + ML_WINDOW_PREFETCH].space,
+                          w->pool.items[from + ML_WINDOW_PREFETCH].addr);
         if (places[from] == NOWHERE)
             continue;
         w->pool.items[to] = w->pool.items[from];

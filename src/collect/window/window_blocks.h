@@ -49,6 +49,7 @@ struct ml_window_blocks {
     size_t kept;                         /* entries of the pool in use */
     bool disordered;                     /* parts of older blocks came later */
     ML_VEC(struct ml_window_space) spaces;
+    _Atomic uint64_t *heartbeat; /* raised in long work; NULL: not wanted */
     struct ml_map moved; /* thread -> 1 + block that is being resized (0: unknown), and in the
                             upper half 1 + its move in the pool */
 };
@@ -59,6 +60,16 @@ void ml_window_blocks_release(struct ml_window_blocks *w);
 /* Takes an event of any kind; those that do not concern blocks change nothing.
  * @return 0 or -ENOMEM, after which the table is unusable */
 int ml_window_blocks_feed(struct ml_window_blocks *w, const struct ml_event *event);
+
+/* Events between prefetching the slot of an address and using it, and the same for the block that
+ * the slot leads to. */
+#define ML_WINDOW_PREFETCH 24
+#define ML_WINDOW_PREFETCH_BLOCK 12
+
+/* Call it before the table gets event `i` of a batch: tells the processor which memory those after
+ * it need. */
+void ml_window_blocks_prefetch(const struct ml_window_blocks *w, const struct ml_event *events,
+                               size_t i, size_t count);
 
 /* The process of the space has ended: its blocks are dropped by the next function, unless another
  * event in the space shows that it runs after all. */

@@ -81,6 +81,7 @@ int ml_window_state_feed(struct ml_window_state *s, const struct ml_event *event
     for (size_t i = 0; r == 0 && i < count; i++) {
         const struct ml_event *e = &events[i];
 
+        ml_window_blocks_prefetch(&s->blocks, events, i, count);
         s->dropped.events[e->kind]++;
         s->begin_ns = e->time_ns;
         if (e->kind == ML_LOST && ml_lost_is_events(e->args[2]))

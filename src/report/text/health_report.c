@@ -272,18 +272,21 @@ static void part_json(const struct ml_health *health, struct ml_json *json)
 /* Neither is this. */
 static void tell_window(struct writer *w, const struct ml_health *h)
 {
-    char after[32], peak[32], at[32];
+    char kept[32], whole[32], after[32], peak[32], at[32];
     struct ml_buf text;
 
     if (w->r < 0 || !h->window.is_window)
         return;
     ml_buf_init(&text);
-    w->r = ml_buf_printf(&text, "%s%sthe window begins at ", w->name ? w->name : "",
-                         w->name ? ": " : "");
+    w->r =
+        ml_buf_printf(&text, "%s%skept: the last %s of %s; the window begins at ",
+                      w->name ? w->name : "", w->name ? ": " : "",
+                      ml_format_duration_ns(kept, (int64_t)(h->window.end_ns - h->window.begin_ns)),
+                      ml_format_duration_ns(whole, (int64_t)h->window.end_ns));
     if (w->r == 0)
         w->r = ml_report_wall_time(&text, h->window.begin_wall_ns);
     if (w->r == 0)
-        w->r = ml_buf_printf(&text, ", %s after the start: what was freed before is not in it",
+        w->r = ml_buf_printf(&text, ", %s after the start, and blocks freed before are missing",
                              ml_format_duration_ns(after, (int64_t)h->window.begin_ns));
     if (w->r == 0 && h->window.peak_bytes)
         w->r = ml_buf_printf(&text, "; before, the peak was %s at %s, in ",
@@ -332,6 +335,7 @@ static void window_json(const struct ml_window_begin *window, struct ml_json *js
     ml_json_key(json, "window");
     ml_json_begin_object(json);
     ml_json_kv_u64(json, "begin_ns", window->begin_ns);
+    ml_json_kv_u64(json, "kept_ns", window->end_ns - window->begin_ns);
     ml_json_kv_u64(json, "begin_wall_ns", window->begin_wall_ns);
     ml_json_kv_u64(json, "events_before", window->events);
     ml_json_kv_u64(json, "allocations_before", window->allocations);

@@ -31,6 +31,7 @@ export interface Health {
   ignored_bytes: number;
   damaged_blocks: number;
   names_folded: number;
+  window?: { begin_ns: number; kept_ns: number }; // of a recording that kept only its last part
   imported_from?: string;
   unknown?: string[];
   inferred?: string[];

@@ -148,7 +148,7 @@ export class BlocksView {
       ask<Steps>('steps', fileQuery('steps', unfiltered(state))),
     ]);
 
-    this.bounds = { from: 0, to: Math.max(summary.data.duration_ns, 1) };
+    this.bounds = { from: summary.data.health.window?.begin_ns ?? 0, to: Math.max(summary.data.duration_ns, 1) };
     this.steps = steps.data.steps;
     this.fitted = fitToSteps(steps.data.steps, this.bounds);
     const answer = await this.askTile(state);

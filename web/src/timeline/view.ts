@@ -173,7 +173,7 @@ export class TimelineView {
   }
 
   private bounds(): Range {
-    return { from: 0, to: Math.max(this.overview?.data.end_ns ?? 1, 1) };
+    return { from: this.overview?.data.from_ns ?? 0, to: Math.max(this.overview?.data.end_ns ?? 1, 1) };
   }
 
   private range(): Range {
@@ -223,7 +223,7 @@ export class TimelineView {
     if (plot.device !== null && this.store.state.device === '') list.push(`The bands show ${plot.device}.`);
     if (!plot.has_times) list.push('This trace has no times: the axis counts its events.');
     if (plot.marks_left_out > 0) list.push(`${formatCount(plot.marks_left_out)} marks are left out; zoom in to see them.`);
-    const empty = plot.peak_bytes === 0 && plot.from_ns === 0 && plot.to_ns === plot.end_ns;
+    const empty = plot.peak_bytes === 0 && plot.from_ns === this.bounds().from && plot.to_ns === plot.end_ns;
     const nodes = [remarks(list), empty ? nothing('No allocation was recorded; only samples can be shown.') : null];
     return nodes.filter((node) => node !== null);
   }

@@ -4,6 +4,7 @@
  */
 import type { Health } from '../api/types';
 import { formatCount } from '../format/bytes';
+import { formatDuration } from '../format/time';
 
 function cutShort(health: Health): string | null {
   if (!health.cut_short) return null;
@@ -11,6 +12,12 @@ function cutShort(health: Health): string | null {
   if (health.ignored_bytes > 0)
     return `The file is truncated: ${formatCount(health.ignored_bytes)} bytes of an incomplete block at its end are ignored.`;
   return 'The recording was not finished: memledger or the machine was stopped.';
+}
+
+function kept(health: Health): string | null {
+  if (!health.window) return null;
+  const { begin_ns, kept_ns } = health.window;
+  return `Kept: the last ${formatDuration(kept_ns)} of ${formatDuration(begin_ns + kept_ns)}. Blocks that were freed before are missing.`;
 }
 
 function imported(health: Health): string | null {
@@ -27,6 +34,7 @@ function counted(count: number, one: string, many: string): string | null {
 export function healthSentences(health: Health): string[] {
   return [
     imported(health),
+    kept(health),
     cutShort(health),
     counted(health.lost, 'event was lost.', 'events were lost.'),
     counted(health.damaged_blocks, 'damaged block was skipped.', 'damaged blocks were skipped.'),

@@ -51,6 +51,9 @@ test('problems of a trace are sentences', () => {
   expect(healthSentences({ ...healthy, imported_from: 'tbd-log', unknown: ['addresses', 'times'] })).toEqual([
     'Imported from tbd-log; unknown: addresses, times.',
   ]);
+  expect(healthSentences({ ...healthy, window: { begin_ns: 7e12, kept_ns: 200e9 } })).toEqual([
+    'Kept: the last 3 min 20 s of 2 h 00 min. Blocks that were freed before are missing.',
+  ]);
 });
 
 test('a verdict has the words of the command', () => {
