@@ -407,6 +407,32 @@ def test_process_in_the_list():
     harness.finish(run)
 
 
+def test_growth_of_a_slow_program():
+    """A single look knows what has grown within the last minute, also if one block of the trace
+    has all events."""
+    run = harness.start(program("on_request"), stdin=subprocess.PIPE,
+                        options=["--sample-hz", "0"])
+
+    def ask(request):
+        run.stdin.write(request + "\n")
+        run.stdin.flush()
+        equal(harness.read_line(run), "ok", request)
+
+    def second():
+        now = state("t.mled")
+        return now["time_ns"] // 1_000_000_000 if now["bytes"] else 0
+
+    ask("block 1 1000")
+    first = harness.wait_until(second, "the first block")
+    harness.wait_until(lambda: second() > first, "the next second")
+    ask("block 2 5000")
+    now = harness.wait_until(lambda: (lambda s: s["bytes"] == 6000 and s)(state("t.mled")),
+                             "the second block")
+    for part in "devices", "processes":
+        equal([p["minute_growth_bytes"] for p in now[part]], [5000], f"growth of {part}", now)
+    harness.finish(run)
+
+
 def test_functions_without_names():
     """Names of native functions come at the end: until then there are addresses, and a note."""
     process = harness.start(sys.executable, "-c", BURSTS, stdin=subprocess.PIPE,
