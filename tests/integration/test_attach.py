@@ -73,6 +73,45 @@ def test_again_and_again():
     p.end()
 
 
+RENAMED = """
+import ctypes, sys
+ctypes.CDLL(None).prctl(15, b"pt_main_thread")
+print("ready", flush=True)
+sys.stdin.read()
+"""
+
+
+def name_of_trace(*command, **settings):
+    """What `%n` is for a process that was started like that."""
+    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+                               **settings)
+    process.stdin.write("nothing\n")
+    process.stdin.flush()
+    harness.read_line(process)
+    attached = begin(process.pid, "-o", "named-%n.mled")
+    end(attached)
+    process.communicate(timeout=harness.PATIENCE_S)
+    names = [name for name in os.listdir(".") if name.startswith("named-")]
+    equal(len(names), 1, "traces", names)
+    os.remove(names[0])
+    return names[0].removeprefix("named-").removesuffix(".mled")
+
+
+def test_names():
+    """The name that the user typed, as ps shows it, whatever file it leads to and whatever the
+    process calls itself."""
+    os.symlink(program("on_request"), "my-server")
+    equal(name_of_trace("./my-server"), "my-server", "a link")
+    equal(name_of_trace("-my-server", executable="./my-server"), "my-server", "as login names it")
+    equal(name_of_trace("something else", executable="./my-server"), "on_request",
+          "a name that nothing confirms")
+    equal(name_of_trace("python3", "-c", RENAMED, executable=sys.executable), "python3",
+          "a process that renames its thread")
+    os.mkdir("my folder")
+    shutil.copy(program("on_request"), "my folder/served")
+    equal(name_of_trace("my folder/served"), "served", "a folder with a blank")
+
+
 def child_of(pid):
     """As far as it has started one."""
     with open(f"/proc/{pid}/task/{pid}/children") as file:

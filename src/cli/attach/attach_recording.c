@@ -25,6 +25,7 @@
 #include "needed_glibc.h"
 #include "output_name.h"
 #include "session_place.h"
+#include "started_name.h"
 
 #define LOOK_MS 50
 #define FINISH_MS 30000
@@ -269,15 +270,10 @@ static int put_request(const struct ml_attach_recording *r, char *ret, size_t ro
 static int name_trace(pid_t pid, const struct ml_attach_opts *opts, struct ml_attach_recording *r,
                       struct ml_error *err)
 {
-    char link[64], program[PATH_MAX] = "", command[64];
-    const char *slash;
+    char program[ML_STARTED_NAME_ROOM];
 
-    snprintf(link, sizeof(link), "/proc/%d/exe", (int)pid);
-    if (readlink(link, program, sizeof(program) - 1) < 0)
-        program[0] = '\0';
-    slash = strrchr(program, '/');
-    snprintf(command, sizeof(command), "%.63s", slash ? slash + 1 : program);
-    return ml_output_name(opts->output, command, pid, &r->trace, err);
+    ml_started_name(pid, program);
+    return ml_output_name(opts->output, program, pid, &r->trace, err);
 }
 
 /* Precondition: the collector runs. */
