@@ -53,6 +53,21 @@ def test_malloc():
     contains(text, "live at end", "summary")
 
 
+def test_began_late():
+    """Every report says so, also without malloc."""
+    p = Program()
+    p.ask("malloc 1 1000")
+    end(begin(p.process.pid))
+    p.end()
+    done = harness.plain(MEMLEDGER, "summary", "t.mled")
+    contains(done.stdout, "the recording began while the program ran; memledger help attach",
+             "summary")
+    contains(done.stdout, "memledger attach --heap records malloc", "summary")
+    check(harness.report("summary", "t.mled")["health"]["attached"], "the JSON object says so, too")
+    done = harness.plain(MEMLEDGER, "table", "t.mled")
+    contains(done.stdout + done.stderr, "memledger attach --heap records malloc", "table")
+
+
 def test_end_of_the_program():
     """What is live when the program ends was never freed."""
     p = Program()
