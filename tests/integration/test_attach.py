@@ -246,13 +246,73 @@ def test_older_trace():
     process.wait()
 
 
+def test_program_that_waits_for_the_command():
+    """Another try would end likewise; the message says what helps."""
+    code = "import os, sys; sys.exit(os.waitstatus_to_exitcode(os.system(sys.argv[1])))"
+    done = harness.plain(sys.executable, "-c", code,
+                         f"{MEMLEDGER} attach -o t.mled $PPID; exit $?")
+    equal(done.returncode, 1, "exit code", done.stderr)
+    contains(done.stderr, "waits for this command, which it has started", "message")
+    contains(done.stderr, "in another terminal", "message")
+    equal(os.listdir("."), [], "files")
+
+
+LOADS = "import ctypes, sys; ctypes.CDLL(sys.argv[1]); print('ready', flush=True); sys.stdin.read()"
+
+
+def test_recorder_of_another_version():
+    """Neither limits nor users are the reason. Recorders of old answered with EIO."""
+    library = program("libmemledger-other.so")
+    for answer, words in (("EPROTO", ["another version of memledger", library, "restart"]),
+                          ("EIO", ["if memledger was updated since, restart the program"])):
+        process = subprocess.Popen([sys.executable, "-c", LOADS, library], text=True,
+                                   stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                   env=os.environ | {"OTHER_RECORDER_ANSWERS": answer})
+        harness.read_line(process)
+        done = harness.plain(MEMLEDGER, "attach", "-o", "t.mled", process.pid)
+        equal(done.returncode, 1, f"exit code after {answer}", done.stderr)
+        for word in words:
+            contains(done.stderr, word, f"message after {answer}")
+        process.communicate(timeout=harness.PATIENCE_S)
+        equal(process.returncode, 0, "exit code of the program")
+
+
+def refused(*arguments, code=1):
+    done = harness.plain(MEMLEDGER, *arguments)
+    equal(done.returncode, code, f"exit code of {arguments}", done.stderr)
+    return done.stderr
+
+
 def test_refusals():
-    done = harness.plain(MEMLEDGER, "attach", 999999999)
-    contains(done.stderr, "no process 999999999", "message")
-    done = harness.plain(MEMLEDGER, "detach", os.getpid())
-    contains(done.stderr, "not being recorded", "message")
-    done = harness.plain(MEMLEDGER, "attach", 2)
-    equal(done.returncode, 1, "exit code for process 2", done.stderr)
+    contains(refused("attach", 999999999), "no process 999999999", "message")
+    contains(refused("detach", os.getpid()), "not being recorded", "message")
+    refused("attach", 2)
+    contains(refused("attach", "redis-server", code=2), "pgrep finds", "message for a name")
+    contains(refused("attach", code=2), "no process given", "message without a process")
+    contains(refused("attach", "1", "2", code=2), "got '1' and '2'", "message for two")
+    contains(refused("attach", "--for", "30sec", "1", code=2), "30s, 1.5m, 2h", "message")
+    contains(refused("attach", "--for", "0", os.getpid(), code=2), "too short", "message for 0")
+
+
+def test_time_without_unit():
+    """Counts seconds."""
+    p = Program()
+    done = harness.plain(MEMLEDGER, "attach", "--for", "0.1", "-o", "t.mled", p.process.pid)
+    equal(done.returncode, 0, "exit code", done.stderr)
+    p.end()
+
+
+def test_detach_from_run():
+    """It has begun by other means, and the message says so."""
+    run = harness.start("sleep", "60")
+    pid = harness.wait_until(lambda: next((child for child in harness.children(run.pid)
+                                           if child != harness.collector_of(run)), None), "sleep")
+    said = harness.wait_until(lambda: (lambda text: "not being" not in text and text)(
+        refused("detach", pid)), "a recorder in the process")
+    contains(said, f"memledger pause {pid}", "message")
+    contains(refused("attach", "-o", "other.mled", pid), f"memledger live {pid} shows it", "message")
+    os.kill(pid, signal.SIGTERM)
+    harness.finish(run)
 
 
 if __name__ == "__main__":
