@@ -72,7 +72,8 @@ static inline bool ml_lost_is_events(uint64_t reason)
 /* Setting of a trace that began while its program ran, and may have ended before it: `memledger
  * attach`, memledger.start(). */
 #define ML_SETTING_JOINED "joined"
-/* How the calls of the CUDA driver were recorded, and its value in a trace of `memledger attach`. */
+/* How the calls of the CUDA driver were recorded, and its value in a trace of `memledger attach`.
+ */
 #define ML_SETTING_CUDA "cuda"
 #define ML_CUDA_ATTACHED "attached"
 
