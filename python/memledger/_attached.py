@@ -27,6 +27,7 @@ def begin(session, library, path, package):
         _native.load(library)
         _late.switch_on(library)
         if _native.join(session) == 0:
+            _native.steps_from_zero()  # how many the program has made is not known
             _cuda_late.hook_ctypes()
             _cuda_late.tell_segments()
             _recording.follow(path, session)

@@ -172,6 +172,8 @@ _REASONS = {
     errno.EPERM: "this process is in a seccomp sandbox, where it cannot be recorded",
     errno.ENOSPC: "this process has been recorded too often; restart it",
     errno.ENOMEM: "not enough memory for the recorder",
+    errno.EPROTO: "the memledger command and this package have different versions; install both "
+                  "from one release",
     errno.EIO: "cannot reach the collector; check ulimit -v, -f and -n",
 }
 

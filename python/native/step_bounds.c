@@ -14,6 +14,7 @@
 
 static struct {
     uint64_t next;
+    uint64_t begun;     /* steps, also after their numbers start over */
     bool called;        /* an outermost module was called in this step */
     bool has_optimizer; /* the program has or had one */
     bool manual;        /* the program reports its steps */
@@ -41,6 +42,7 @@ static void begin(uint64_t number)
     if (recorder)
         recorder->step(number, steps.manual ? "" : ML_STEP_AUTOMATIC);
     steps.next = number + 1;
+    steps.begun++;
     steps.called = steps.trained = steps.evaluating = false;
 }
 
@@ -77,11 +79,11 @@ static bool trains(PyObject *module, struct ml_call_history *history)
 /* Precondition: the call does not train. */
 static bool evaluates(PyObject *module, struct ml_call_history *history)
 {
-    bool is_second = history->quiet_step == steps.next;
+    bool is_second = history->quiet_step == steps.begun;
 
     if (!history->trained && steps.ever_trained)
         return false;
-    history->quiet_step = steps.next;
+    history->quiet_step = steps.begun;
     return is_second ||
            (history->trained_in_mode && !is_true(PyObject_GetAttr(module, ml_str.training)));
 }
@@ -242,14 +244,23 @@ static PyObject *step_again(PyObject *self, PyObject *args)
     Py_RETURN_NONE;
 }
 
-/* Calls before the first optimizer counted as steps: a test of the shapes, a layer that is
- * initialised, an evaluation. They were none, so the next call is step 0 once more. */
+/* The next call is step 0, unless the program has numbers of its own. */
 static void start_over(void)
 {
     if (!steps.manual)
         steps.next = 0;
 }
 
+static PyObject *steps_from_zero(PyObject *self, PyObject *args)
+{
+    (void)self, (void)args;
+    start_over();
+    steps.called = steps.trained = steps.evaluating = false;
+    Py_RETURN_NONE;
+}
+
+/* Calls before the first optimizer counted as steps: a test of the shapes, a layer that is
+ * initialised, an evaluation. They were none. */
 static PyObject *optimizer_made(PyObject *self, PyObject *optimizer)
 {
     (void)self;
@@ -291,6 +302,7 @@ static PyMethodDef methods[] = {
      "optimizer_made(optimizer or None): from now on its steps count."},
     {"set_grad_query", set_grad_query, METH_O, "Sets torch.is_grad_enabled."},
     {"step_again", step_again, METH_NOARGS, "Repeats the current step."},
+    {"steps_from_zero", steps_from_zero, METH_NOARGS, "Begins to count automatic steps anew."},
     {"step", step, METH_O, "step(number or None): a step of the program begins now."},
     {NULL, NULL, 0, NULL},
 };

@@ -27,7 +27,7 @@
 struct ml_call_history {
     bool trained;         /* called with gradients */
     bool trained_in_mode; /* and in training mode */
-    uint64_t quiet_step;  /* 1 + the step of its last call without gradients */
+    uint64_t quiet_step;  /* of its last call without gradients: how many had begun */
 };
 
 /* An outermost module is about to be called.

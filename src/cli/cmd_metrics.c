@@ -249,6 +249,9 @@ static int serve(struct metrics *m, const sigset_t *ends)
     struct ml_error err = {0};
     struct ml_metrics_server *server = ml_metrics_server_start(m->opts->listen, make_text, m, &err);
 
+    if (!server && err.code == -EINVAL)
+        return ml_verb_usage_error(&ml_verb_metrics, "--listen: %s; write it as 127.0.0.1:9469",
+                                   err.text);
     if (!server)
         return ml_report_fail(&err);
     ml_say("metrics on http://%s/metrics; end with Ctrl-C", m->opts->listen);

@@ -72,6 +72,10 @@ static inline bool ml_lost_is_events(uint64_t reason)
 /* Setting of a trace that began while its program ran, and may have ended before it: `memledger
  * attach`, memledger.start(). */
 #define ML_SETTING_JOINED "joined"
+/* How the calls of the CUDA driver were recorded, and its value in a trace of `memledger attach`.
+ */
+#define ML_SETTING_CUDA "cuda"
+#define ML_CUDA_ATTACHED "attached"
 
 /* The name of a step's mark that memledger inferred: see steps.h. */
 /* The class of a module that is a function of the program: one that goes on with the results of a

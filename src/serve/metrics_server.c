@@ -108,7 +108,8 @@ struct ml_metrics_server *ml_metrics_server_start(const char *listen, ml_metrics
     struct sockaddr_in address;
 
     if (parse_address(listen, &address) < 0) {
-        ml_error_set(err, -EINVAL, "'%s' is not an address; write 127.0.0.1:9469", listen);
+        ml_error_set(err, -EINVAL, "'%s' is not an IPv4 address with a port from 1 to 65535",
+                     listen);
         free(s);
         return NULL;
     }
@@ -126,7 +127,7 @@ struct ml_metrics_server *ml_metrics_server_start(const char *listen, ml_metrics
                                  MHD_OPTION_CONNECTION_TIMEOUT, IDLE_SECONDS, MHD_OPTION_END);
     if (s->daemon)
         return s;
-    ml_error_set(err, errno ? -errno : -EIO,
+    ml_error_set(err, errno && errno != EINVAL ? -errno : -EIO,
                  "cannot listen on %s: %s; choose another with --listen", listen,
                  errno ? strerror(errno) : "the address is in use");
     free(s);

@@ -16,7 +16,7 @@ struct ml_metrics_server;
 
 /* Listens on "ADDRESS:PORT"; an IPv4 address. On a loopback address only requests to such a host
  * are answered, so that pages in a browser cannot read the numbers by a name that points here.
- * @return NULL with a reason */
+ * @return NULL with a reason; its code is -EINVAL only if `listen` is not such an address */
 struct ml_metrics_server *ml_metrics_server_start(const char *listen, ml_metrics_fn *text,
                                                   void *ctx, struct ml_error *err);
 void ml_metrics_server_stop(struct ml_metrics_server *server);

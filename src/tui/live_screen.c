@@ -92,8 +92,8 @@ const char *ml_sparkline(struct ml_screen *screen, const struct ml_second_histor
 static void put_head(const struct ml_live_model *model, const struct ml_live_view *view,
                      const char *file, struct ml_screen *screen)
 {
-    char words[64], time[32], rate[32], length[32], step[96] = "", lost[64] = "", ooms[64] = "",
-                                                    ended[40] = "";
+    char words[ML_LIVE_STATE_ROOM], time[32], rate[32], length[32];
+    char step[96] = "", lost[64] = "", ooms[64] = "", ended[40] = "";
 
     ml_screen_line(screen, ML_LOOK_TITLE, "memledger live  %s  %s%s", ml_base_name(file),
                    ml_live_state_words(words, view), model->frozen ? "  FROZEN (space)" : "");
@@ -138,6 +138,8 @@ static void put_devices(const struct ml_live_view *view, struct ml_screen *scree
 
     ml_screen_line(screen, ML_LOOK_DIM, "%-10s%12s%12s%12s%12s%13s  last 5 minutes", "device",
                    "now", "peak", "last minute", "driver", "unexplained");
+    if (shown == 0)
+        ml_screen_line(screen, ML_LOOK_PLAIN, "%s", ML_LIVE_NO_MEMORY);
     for (size_t i = 0; i < shown; i++)
         put_device(&view->devices.items[i], screen);
     if (shown < view->devices.len)

@@ -53,6 +53,21 @@ def test_malloc():
     contains(text, "live at end", "summary")
 
 
+def test_began_late():
+    """Every report says so, also without malloc."""
+    p = Program()
+    p.ask("malloc 1 1000")
+    end(begin(p.process.pid))
+    p.end()
+    done = harness.plain(MEMLEDGER, "summary", "t.mled")
+    contains(done.stdout, "the recording began while the program ran; memledger help attach",
+             "summary")
+    contains(done.stdout, "memledger attach --heap records malloc", "summary")
+    check(harness.report("summary", "t.mled")["health"]["attached"], "the JSON object says so, too")
+    done = harness.plain(MEMLEDGER, "table", "t.mled")
+    contains(done.stdout + done.stderr, "memledger attach --heap records malloc", "table")
+
+
 def test_end_of_the_program():
     """What is live when the program ends was never freed."""
     p = Program()
@@ -71,6 +86,45 @@ def test_again_and_again():
         end(attached)
         equal(harness.report("summary", "t.mled")["live_bytes"], 100 + i, "bytes live at the end")
     p.end()
+
+
+RENAMED = """
+import ctypes, sys
+ctypes.CDLL(None).prctl(15, b"pt_main_thread")
+print("ready", flush=True)
+sys.stdin.read()
+"""
+
+
+def name_of_trace(*command, **settings):
+    """What `%n` is for a process that was started like that."""
+    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+                               **settings)
+    process.stdin.write("nothing\n")
+    process.stdin.flush()
+    harness.read_line(process)
+    attached = begin(process.pid, "-o", "named-%n.mled")
+    end(attached)
+    process.communicate(timeout=harness.PATIENCE_S)
+    names = [name for name in os.listdir(".") if name.startswith("named-")]
+    equal(len(names), 1, "traces", names)
+    os.remove(names[0])
+    return names[0].removeprefix("named-").removesuffix(".mled")
+
+
+def test_names():
+    """The name that the user typed, as ps shows it, whatever file it leads to and whatever the
+    process calls itself."""
+    os.symlink(program("on_request"), "my-server")
+    equal(name_of_trace("./my-server"), "my-server", "a link")
+    equal(name_of_trace("-my-server", executable="./my-server"), "my-server", "as login names it")
+    equal(name_of_trace("something else", executable="./my-server"), "on_request",
+          "a name that nothing confirms")
+    equal(name_of_trace("python3", "-c", RENAMED, executable=sys.executable), "python3",
+          "a process that renames its thread")
+    os.mkdir("my folder")
+    shutil.copy(program("on_request"), "my folder/served")
+    equal(name_of_trace("my folder/served"), "served", "a folder with a blank")
 
 
 def child_of(pid):
@@ -192,13 +246,73 @@ def test_older_trace():
     process.wait()
 
 
+def test_program_that_waits_for_the_command():
+    """Another try would end likewise; the message says what helps."""
+    code = "import os, sys; sys.exit(os.waitstatus_to_exitcode(os.system(sys.argv[1])))"
+    done = harness.plain(sys.executable, "-c", code,
+                         f"{MEMLEDGER} attach -o t.mled $PPID; exit $?")
+    equal(done.returncode, 1, "exit code", done.stderr)
+    contains(done.stderr, "waits for this command, which it has started", "message")
+    contains(done.stderr, "in another terminal", "message")
+    equal(os.listdir("."), [], "files")
+
+
+LOADS = "import ctypes, sys; ctypes.CDLL(sys.argv[1]); print('ready', flush=True); sys.stdin.read()"
+
+
+def test_recorder_of_another_version():
+    """Neither limits nor users are the reason. Recorders of old answered with EIO."""
+    library = program("libmemledger-other.so")
+    for answer, words in (("EPROTO", ["another version of memledger", library, "restart"]),
+                          ("EIO", ["if memledger was updated since, restart the program"])):
+        process = subprocess.Popen([sys.executable, "-c", LOADS, library], text=True,
+                                   stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                   env=os.environ | {"OTHER_RECORDER_ANSWERS": answer})
+        harness.read_line(process)
+        done = harness.plain(MEMLEDGER, "attach", "-o", "t.mled", process.pid)
+        equal(done.returncode, 1, f"exit code after {answer}", done.stderr)
+        for word in words:
+            contains(done.stderr, word, f"message after {answer}")
+        process.communicate(timeout=harness.PATIENCE_S)
+        equal(process.returncode, 0, "exit code of the program")
+
+
+def refused(*arguments, code=1):
+    done = harness.plain(MEMLEDGER, *arguments)
+    equal(done.returncode, code, f"exit code of {arguments}", done.stderr)
+    return done.stderr
+
+
 def test_refusals():
-    done = harness.plain(MEMLEDGER, "attach", 999999999)
-    contains(done.stderr, "no process 999999999", "message")
-    done = harness.plain(MEMLEDGER, "detach", os.getpid())
-    contains(done.stderr, "not being recorded", "message")
-    done = harness.plain(MEMLEDGER, "attach", 2)
-    equal(done.returncode, 1, "exit code for process 2", done.stderr)
+    contains(refused("attach", 999999999), "no process 999999999", "message")
+    contains(refused("detach", os.getpid()), "not being recorded", "message")
+    refused("attach", 2)
+    contains(refused("attach", "redis-server", code=2), "pgrep finds", "message for a name")
+    contains(refused("attach", code=2), "no process given", "message without a process")
+    contains(refused("attach", "1", "2", code=2), "got '1' and '2'", "message for two")
+    contains(refused("attach", "--for", "30sec", "1", code=2), "30s, 1.5m, 2h", "message")
+    contains(refused("attach", "--for", "0", os.getpid(), code=2), "too short", "message for 0")
+
+
+def test_time_without_unit():
+    """Counts seconds."""
+    p = Program()
+    done = harness.plain(MEMLEDGER, "attach", "--for", "0.1", "-o", "t.mled", p.process.pid)
+    equal(done.returncode, 0, "exit code", done.stderr)
+    p.end()
+
+
+def test_detach_from_run():
+    """It has begun by other means, and the message says so."""
+    run = harness.start("sleep", "60")
+    pid = harness.wait_until(lambda: next((child for child in harness.children(run.pid)
+                                           if child != harness.collector_of(run)), None), "sleep")
+    said = harness.wait_until(lambda: (lambda text: "not being" not in text and text)(
+        refused("detach", pid)), "a recorder in the process")
+    contains(said, f"memledger pause {pid}", "message")
+    contains(refused("attach", "-o", "other.mled", pid), f"memledger live {pid} shows it", "message")
+    os.kill(pid, signal.SIGTERM)
+    harness.finish(run)
 
 
 if __name__ == "__main__":

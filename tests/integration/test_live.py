@@ -353,6 +353,86 @@ def test_paused():
     harness.finish(process)
 
 
+def listed(trace="t.mled"):
+    """Its entry in the list of recordings, once it is there."""
+    wanted = os.path.realpath(trace)
+    return harness.wait_until(lambda: next((r for r in json.loads(live("--json"))["recordings"]
+                                            if r["file"] == wanted and r["pid"]), None),
+                              "a process in the list")
+
+
+def program_of(run):
+    other = harness.collector_of(run)
+    return harness.wait_until(lambda: next((pid for pid in harness.children(run.pid)
+                                            if pid != other), None), "the program")
+
+
+def test_paused_from_the_start():
+    """There is no event yet: the process is known nevertheless, and every view says what to do."""
+    run = harness.start("sh", "-c", "true; /bin/true; exec cat", stdin=subprocess.PIPE,
+                        options=["--heap", "--paused", "--sample-hz", "0"])
+    pid = program_of(run)
+    harness.wait_until(lambda: [p["command"] for p in state("t.mled")["processes"]
+                                if not p["ended"]] == ["cat"], "the last program")
+    ours = listed()
+    equal((ours["pid"], ours["paused"]), (pid, True), "process and state in the list", ours)
+    row = next(line for line in live().splitlines() if os.path.realpath("t.mled") in line)
+    equal(row.split()[:2], [str(pid), "paused"], "the row in the list", row)
+    hint = f"(memledger resume {pid} continues it)"
+    text = live("--once", "t.mled")
+    contains(text, hint, "the state")
+    contains(text, "no memory recorded so far", "the state without memory")
+    contains(text, "ended without recorded memory", "processes that are not listed")
+    check("(ended)" not in text, "a process that ended without memory", text)
+    follower = subprocess.Popen([MEMLEDGER, "live", "t.mled"], stdout=subprocess.PIPE, text=True)
+    line = follower.stdout.readline()
+    contains(line, "no memory recorded so far; paused for ", "the first line in a pipe")
+    contains(line, hint, "the first line in a pipe")
+    follower.kill()
+    follower.wait()
+    equal(harness.plain(MEMLEDGER, "resume", pid).returncode, 0, "exit code of resume")
+    harness.wait_until(lambda: not listed()["paused"], "a list without the pause")
+    harness.finish(run)
+
+
+def test_process_in_the_list():
+    """The one that runs, not the first: a start script ends, or replaces itself."""
+    run = harness.start("sh", "-c", "/bin/true; echo; read line; exec cat", stdin=subprocess.PIPE,
+                        options=["--heap", "--sample-hz", "0"])
+    harness.read_line(run)
+    pid = program_of(run)
+    equal(listed()["pid"], pid, "the process in the list")
+    equal(json.loads(live("--once", "--json", str(run.pid)))["file"], os.path.realpath("t.mled"),
+          "the file of memledger run")
+    harness.finish(run)
+
+
+def test_growth_of_a_slow_program():
+    """A single look knows what has grown within the last minute, also if one block of the trace
+    has all events."""
+    run = harness.start(program("on_request"), stdin=subprocess.PIPE,
+                        options=["--sample-hz", "0"])
+
+    def ask(request):
+        run.stdin.write(request + "\n")
+        run.stdin.flush()
+        equal(harness.read_line(run), "ok", request)
+
+    def second():
+        now = state("t.mled")
+        return now["time_ns"] // 1_000_000_000 if now["bytes"] else 0
+
+    ask("block 1 1000")
+    first = harness.wait_until(second, "the first block")
+    harness.wait_until(lambda: second() > first, "the next second")
+    ask("block 2 5000")
+    now = harness.wait_until(lambda: (lambda s: s["bytes"] == 6000 and s)(state("t.mled")),
+                             "the second block")
+    for part in "devices", "processes":
+        equal([p["minute_growth_bytes"] for p in now[part]], [5000], f"growth of {part}", now)
+    harness.finish(run)
+
+
 def test_functions_without_names():
     """Names of native functions come at the end: until then there are addresses, and a note."""
     process = harness.start(sys.executable, "-c", BURSTS, stdin=subprocess.PIPE,
@@ -367,6 +447,8 @@ def test_functions_without_names():
                    for row in state("t.mled", "function")["rows"])
 
     harness.wait_until(has_address, "a function's address")
+    # The last of many events come up to a second after those before them.
+    harness.wait_until(lambda: state("t.mled")["frees"] >= 80_000, "all events of the burst")
     settled("t.mled")
     all_rows = json.loads(live("--once", "--json", "--by", "function", "--top", "1000", "t.mled"))
     equal(by_name(all_rows), table("t.mled", "function"), "live by function")
@@ -383,9 +465,9 @@ def test_functions_without_names():
 
 def test_list_and_process():
     process, _ = start_training()
-    listed = json.loads(live("--json"))["recordings"]
-    ours = [r for r in listed if r["file"] == os.path.realpath("t.mled")]
-    equal(len(ours), 1, "recordings in the list", listed)
+    recordings = json.loads(live("--json"))["recordings"]
+    ours = [r for r in recordings if r["file"] == os.path.realpath("t.mled")]
+    equal(len(ours), 1, "recordings in the list", recordings)
     contains(live(), os.path.realpath("t.mled"), "the list")
     pid = settled("t.mled")["processes"][0]["pid"]
     equal(json.loads(live("--once", "--json", str(pid)))["file"], os.path.realpath("t.mled"),
@@ -416,6 +498,26 @@ def test_replaced():
         harness.finish(p)
     follower.kill()
     follower.wait()
+
+
+def test_json_lines():
+    """Each object is one line, and each row has every key: null stands for a growth that is not
+    known yet."""
+    process, _ = start_training()
+    settled("t.mled")
+    text = live("--once", "--json", "t.mled")
+    equal(len(text.splitlines()), 1, "lines of an object", text)
+    equal([row["minute_growth_bytes"] for row in json.loads(text)["rows"]], [None],
+          "growth at the first look", text)
+    equal(set(json.loads(text)["rest"]), {"rows", "bytes", "blocks"}, "keys of the rest", text)
+    follower = subprocess.Popen([MEMLEDGER, "live", "--json", "t.mled"], stdout=subprocess.PIPE,
+                                text=True)
+    objects = [json.loads(follower.stdout.readline()) for _ in range(2)]
+    equal([[row["minute_growth_bytes"] for row in o["rows"]] for o in objects], [[None], [0]],
+          "growth at the first and the second look", objects)
+    follower.kill()
+    follower.wait()
+    harness.finish(process)
 
 
 # ---- On a terminal ------------------------------------------------------------
@@ -510,6 +612,25 @@ def test_terminal():
     finally:
         terminal.close()
         harness.finish(process)
+
+
+def test_list_on_a_terminal():
+    """A long command line is cut to the width of the terminal, and whole elsewhere."""
+    code = "import sys; sys.stdin.read(); " + "; ".join(f"part_{i} = {i}" for i in range(40))
+    run = harness.start(sys.executable, "-c", code, stdin=subprocess.PIPE)
+    listed()
+    contains(live(), "part_39 = 39", "the list in a pipe")
+    terminal = Terminal(MEMLEDGER, "live", width=90, height=50)
+    try:
+        screen = terminal.wait_for("exit code 0")
+        lines = screen.splitlines()
+        lines = lines[next(i for i, line in enumerate(lines) if line.startswith("-------")):]
+        check(all(re.match(r"-|exit code| *[0-9]+ +(recording|paused) |memledger resume| +\S+ ", line)
+                  for line in lines if line), "a row in several lines", screen)
+        check(any("39 = 39" in line for line in lines), "the end of the command", screen)
+    finally:
+        terminal.close()
+    harness.finish(run)
 
 
 def test_dumb_terminal():

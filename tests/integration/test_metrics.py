@@ -97,6 +97,14 @@ def test_name_of_textfile():
     contains(result.stderr, "end in .prom", "message")
 
 
+def test_wrong_addresses():
+    """A wrong command line, not a failure."""
+    for address in "abc", "127.0.0.1", "127.0.0.1:0", "127.0.0.1:99999", "127.0.0.1:http", ":9469":
+        result = harness.plain(MEMLEDGER, "metrics", "--listen", address)
+        equal(result.returncode, 2, f"exit code for {address}", result.stderr)
+        contains(result.stderr, f"--listen: '{address}' is not", "message")
+
+
 def test_textfile():
     process = start_training()
     result = harness.plain(MEMLEDGER, "metrics", "--once", "--textfile", "out.prom", "t.mled")

@@ -116,15 +116,25 @@ uint64_t ml_following_frees(const struct ml_following *f)
     return frees;
 }
 
+/* Of a device or process without memory so far. */
+static struct ml_second_history empty_history(const struct ml_following *f)
+{
+    struct ml_second_history h = {0};
+
+    ml_second_history_put(&h, f->total.first * ML_NS_PER_SECOND, 0);
+    return h;
+}
+
+/* Precondition: the totals have been put. */
 static void keep_each(struct ml_following *f, uint64_t time_ns)
 {
     const struct ml_replay *r = &f->replay;
 
     while (f->devices.len < r->devices.len)
-        if (ml_vec_push(&f->devices, (struct ml_second_history){0}) < 0)
+        if (ml_vec_push(&f->devices, empty_history(f)) < 0)
             return;
     while (f->processes.len < r->processes.len && f->processes.len < PROCESSES_MAX)
-        if (ml_vec_push(&f->processes, (struct ml_second_history){0}) < 0)
+        if (ml_vec_push(&f->processes, empty_history(f)) < 0)
             return;
     for (size_t i = 0; i < r->devices.len; i++)
         ml_second_history_put(&f->devices.items[i], time_ns, r->devices.items[i].bytes.live_bytes);
@@ -150,15 +160,41 @@ static void keep_second(struct ml_following *f, uint64_t time_ns)
 
 /* ---- Reading -------------------------------------------------------------------- */
 
+/* How many of the events are within the second of the first one; at least one. */
+static size_t within_second(const struct ml_event *events, size_t count)
+{
+    uint64_t second = events[0].time_ns / ML_NS_PER_SECOND;
+    size_t low = 1;
+
+    if (events[count - 1].time_ns / ML_NS_PER_SECOND == second)
+        return count;
+    while (low < count) {
+        size_t middle = low + (count - low) / 2;
+
+        if (events[middle].time_ns / ML_NS_PER_SECOND == second)
+            low = middle + 1;
+        else
+            count = middle;
+    }
+    return low;
+}
+
+/* Second by second: a slow program has minutes in one block. */
 static int feed(struct ml_following *f, const struct ml_event *events, size_t count)
 {
-    uint64_t time_ns = events[count - 1].time_ns;
-    int r = ml_replay_feed_all(&f->replay, events, count);
+    int r = 0;
 
-    if (r == 0 && f->classes)
-        r = ml_following_classes_feed(f->classes, events, count);
-    if (r == 0)
-        keep_second(f, time_ns);
+    while (r == 0 && count > 0) {
+        size_t n = within_second(events, count);
+
+        r = ml_replay_feed_all(&f->replay, events, n);
+        if (r == 0 && f->classes)
+            r = ml_following_classes_feed(f->classes, events, n);
+        if (r == 0)
+            keep_second(f, events[n - 1].time_ns);
+        events += n;
+        count -= n;
+    }
     return r;
 }
 

@@ -83,28 +83,65 @@ static int by_bytes(const void *a, const void *b)
     return x->number < y->number ? -1 : x->number > y->number;
 }
 
-static int add_process(const struct ml_following *f, size_t i, struct ml_live_view *view)
+/* @met  of the replay; NULL: no event has named the process yet */
+static int add_process(const struct ml_following *f, uint32_t number,
+                       const struct ml_replay_process *met, struct ml_live_view *view)
 {
-    const struct ml_replay_process *process = &f->replay.processes.items[i];
-    const struct ml_process *defined = ml_trace_process(f->trace, process->number);
+    const struct ml_process *defined = ml_trace_process(f->trace, number);
+    size_t i = met ? (size_t)(met - f->replay.processes.items) : SIZE_MAX;
     struct ml_live_process p = {
-        .number = process->number,
+        .number = number,
         .pid = defined->pid,
         .command = copy(view, ml_trace_string(f->trace, defined->command, NULL)),
         .role = defined->role ? copy(view, ml_trace_string(f->trace, defined->role, NULL)) : NULL,
-        .ended = process->ended,
-        .bytes = process->bytes.live_bytes,
-        .peak_bytes = process->bytes.peak_bytes,
-        .peak_time_ns = process->bytes.peak_time_ns,
     };
 
     if (!p.command || (defined->role && !p.role))
         return -ENOMEM;
     p.rank = p.role ? ml_role_rank(p.role) : 0;
+    if (met) {
+        p.ended = met->ended;
+        p.bytes = met->bytes.live_bytes;
+        p.peak_bytes = met->bytes.peak_bytes;
+        p.peak_time_ns = met->bytes.peak_time_ns;
+    }
     if (i < f->processes.len)
         p.growth_bytes = growth_of(&f->processes.items[i], p.bytes);
     view->ended_processes += p.ended;
     return ml_vec_push(&view->processes, p);
+}
+
+/* A process that has just begun, or is paused from its start on, is defined without an event. */
+static int add_defined(const struct ml_following *f, struct ml_live_view *view)
+{
+    uint32_t count = ml_trace_processes(f->trace);
+    bool *met = calloc(count ? count : 1, sizeof(*met));
+    int r = met ? 0 : -ENOMEM;
+
+    for (size_t i = 0; r == 0 && i < f->replay.processes.len; i++)
+        if (f->replay.processes.items[i].number < count)
+            met[f->replay.processes.items[i].number] = true;
+    for (uint32_t i = 0; r == 0 && i < count; i++)
+        if (!met[i] && ml_trace_process(f->trace, i)->pid > 0)
+            r = add_process(f, i, NULL, view);
+    free(met);
+    return r;
+}
+
+static int add_processes(const struct ml_following *f, struct ml_live_view *view)
+{
+    int r = 0;
+
+    for (size_t i = 0; r == 0 && i < f->replay.processes.len; i++)
+        r = add_process(f, f->replay.processes.items[i].number, &f->replay.processes.items[i],
+                        view);
+    if (r == 0 && view->being_recorded)
+        r = add_defined(f, view);
+    ml_vec_sort(&view->processes, by_bytes);
+    for (size_t i = view->processes.len; view->being_recorded && i-- > 0;)
+        if (!view->processes.items[i].ended)
+            view->pid = view->processes.items[i].pid;
+    return r;
 }
 
 /* ---- Rows -------------------------------------------------------------------------- */
@@ -367,9 +404,8 @@ int ml_live_view(struct ml_following *f, const struct ml_live_question *question
     ret->host = copy(ret, ml_trace_setting(f->trace, "host"));
     for (size_t i = 0; r == 0 && i < f->replay.devices.len; i++)
         r = add_device(f, i, ret);
-    for (size_t i = 0; r == 0 && i < f->replay.processes.len; i++)
-        r = add_process(f, i, ret);
-    ml_vec_sort(&ret->processes, by_bytes);
+    if (r == 0)
+        r = add_processes(f, ret);
     if (r == 0 && !question->no_rows) {
         ret->awaits_names = awaits_names(f, question);
         r = add_rows(f, question, ret);

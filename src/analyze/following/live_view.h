@@ -81,6 +81,7 @@ struct ml_live_view {
     ML_VEC(struct ml_live_device) devices;    /* as the replay met them */
     ML_VEC(struct ml_live_process) processes; /* most bytes first */
     size_t ended_processes;                   /* of them */
+    uint32_t pid;                             /* the first that still runs; 0: none is known */
     ML_VEC(struct ml_live_row) rows;          /* most bytes first */
     struct ml_live_row rest;
     size_t rest_count;

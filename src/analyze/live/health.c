@@ -109,6 +109,9 @@ static uint64_t number_setting(const struct ml_trace *trace, const char *key)
 /* Blocks from before the recording, or a pause of it, are freed in it. */
 static void fill_gaps(const struct ml_trace *trace, struct ml_health *ret)
 {
+    const char *cuda = ml_trace_setting(trace, ML_SETTING_CUDA);
+
+    ret->attached = cuda && strcmp(cuda, ML_CUDA_ATTACHED) == 0;
     ret->pauses = number_setting(trace, ML_SETTING_PAUSES);
     ret->paused_ns = number_setting(trace, ML_SETTING_PAUSED_NS);
     ret->began_late = ml_trace_setting(trace, ML_SETTING_BEGAN_LATE) != NULL;

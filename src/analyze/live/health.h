@@ -31,6 +31,7 @@ struct ml_health {
     uint64_t inherited_frees; /* the same, where that is as it should be: after a fork or a pause,
                                  or if began_late */
     bool began_late;          /* malloc was recorded from the middle of the program on */
+    bool attached;            /* everything was: by `memledger attach` */
     bool went_on;             /* the program ran on after the recording */
     uint64_t pauses;          /* of the recording, from outside … */
     uint64_t paused_ns;       /* … and their length in all */

@@ -358,14 +358,15 @@ static int join_locked(struct process *p, const char *dir)
 {
     uint32_t ring_bytes, ring_count;
     struct ml_session *session;
+    int r;
 
     if (atomic_load_explicit(&p->state, memory_order_relaxed) == STARTED)
         return -EBUSY;
     if (p->sets == SETS_MAX || recordings == ML_RECORDINGS_MAX)
         return -ENOSPC;
-    session = ml_session_join(dir, &ring_bytes, &ring_count);
-    if (!session)
-        return -EIO;
+    r = ml_session_join(dir, &ring_bytes, &ring_count, &session);
+    if (r)
+        return r;
     ml_ring_bytes = ring_bytes;
     ml_ring_count = ring_count;
     use_clock(session->clock);

@@ -61,7 +61,7 @@ struct ml_ring *ml_recorder_claim(uint64_t **ret_data, struct ml_writer **ret_wr
 
 /* Joins the session in that directory, in a process that is not being recorded.
  * @return 0; -EBUSY: it is being recorded; -ENOSPC: it has joined too many; -EPERM: it is in a
- *         sandbox; -EIO: the session cannot be opened */
+ *         sandbox; -EPROTO: the session is of another version; -EIO: it cannot be opened */
 int ml_recorder_join(const char *session_dir);
 
 /* Ends a joined recording and asks its collector to finish. Records that threads make from here on

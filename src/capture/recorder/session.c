@@ -113,7 +113,9 @@ uid_t ml_session_user(void)
     return session_user;
 }
 
-static struct ml_session *open_page(uint32_t *ret_ring_bytes, uint32_t *ret_ring_count)
+/* @ret_differs  set if the page is of another version; NULL: that is reported on stderr */
+static struct ml_session *open_page(uint32_t *ret_ring_bytes, uint32_t *ret_ring_count,
+                                    bool *ret_differs)
 {
     char path[sizeof(((struct sockaddr_un *)0)->sun_path)];
     struct ml_session *s = NULL;
@@ -128,14 +130,21 @@ static struct ml_session *open_page(uint32_t *ret_ring_bytes, uint32_t *ret_ring
             tell_unreached(errno);
         return NULL;
     }
-    if (ml_session_is_whole(fd) && !fstat(fd, &st))
+    if (!ml_session_is_whole(fd)) {
+        if (ret_differs)
+            *ret_differs = true; /* that of another version can be shorter */
+    } else if (!fstat(fd, &st)) {
         s = ml_sys_map(sizeof(*s), MAP_SHARED, fd);
+    }
     close(fd);
     if (!s)
         return NULL;
     session_user = st.st_uid;
     if (s->magic != ML_SHARED_MAGIC || s->version != ML_SHARED_VERSION) {
-        say_version(s);
+        if (ret_differs)
+            *ret_differs = true;
+        else
+            say_version(s);
         ml_sys_unmap(s, sizeof(*s));
         return NULL;
     }
@@ -152,13 +161,20 @@ struct ml_session *ml_session_open(uint32_t *ret_ring_bytes, uint32_t *ret_ring_
 {
     if (!use_session_dir(getenv(ML_SESSION_ENV)))
         return NULL;
-    return open_page(ret_ring_bytes, ret_ring_count);
+    return open_page(ret_ring_bytes, ret_ring_count, NULL);
 }
 
-struct ml_session *ml_session_join(const char *dir, uint32_t *ret_ring_bytes,
-                                   uint32_t *ret_ring_count)
+int ml_session_join(const char *dir, uint32_t *ret_ring_bytes, uint32_t *ret_ring_count,
+                    struct ml_session **ret)
 {
-    return use_session_dir(dir) ? open_page(ret_ring_bytes, ret_ring_count) : NULL;
+    bool differs = false;
+    struct ml_session *s =
+        use_session_dir(dir) ? open_page(ret_ring_bytes, ret_ring_count, &differs) : NULL;
+
+    if (!s)
+        return differs ? -EPROTO : -EIO;
+    *ret = s;
+    return 0;
 }
 
 /* Asking for more than RLIMIT_FSIZE would raise SIGXFSZ, which kills. */

@@ -18,9 +18,10 @@
  * build; the latter is reported on stderr. */
 struct ml_session *ml_session_open(uint32_t *ret_ring_bytes, uint32_t *ret_ring_count);
 
-/* The same for the session in that directory. */
-struct ml_session *ml_session_join(const char *dir, uint32_t *ret_ring_bytes,
-                                   uint32_t *ret_ring_count);
+/* The same for the session in that directory, without a report.
+ * @return 0; -EPROTO: it belongs to another build; -EIO: it cannot be opened */
+int ml_session_join(const char *dir, uint32_t *ret_ring_bytes, uint32_t *ret_ring_count,
+                    struct ml_session **ret);
 
 /* Whether the session page's file is long enough to be mapped. */
 bool ml_session_is_whole(int fd);

@@ -65,19 +65,23 @@ static int check_program(pid_t pid, struct ml_error *err)
     fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0 && errno == ENOENT)
         return is_kernel_thread(pid)
-                   ? ml_error_set(err, -EINVAL, "process %d is a kernel thread", (int)pid)
+                   ? ml_error_set(err, -EINVAL, "process %d is a kernel thread, not a program",
+                                  (int)pid)
                    : ml_error_set(err, -ESRCH, "process %d has ended", (int)pid);
     if (fd < 0)
         return ml_error_set(err, -errno,
                             geteuid() == 0
                                 ? "not allowed to inspect process %d: this container has fewer "
                                   "rights than the process; try outside of it"
-                                : "process %d belongs to another user; use sudo memledger attach",
-                            (int)pid);
+                                : "process %d belongs to another user, or forbids others to "
+                                  "inspect it; use sudo memledger attach %d",
+                            (int)pid, (int)pid);
     n = read(fd, head, sizeof(head));
     close(fd);
     if (n != sizeof(head) || head[EI_CLASS] != ELFCLASS64)
-        return ml_error_set(err, -ENOEXEC, "process %d is a 32-bit program", (int)pid);
+        return ml_error_set(err, -ENOEXEC,
+                            "process %d is a 32-bit program, which memledger cannot record",
+                            (int)pid);
     return 0;
 }
 
@@ -106,7 +110,10 @@ int ml_attach_check(pid_t pid, struct ml_error *err)
     int tracer, r;
 
     if (pid == getpid())
-        return ml_error_set(err, -EINVAL, "process %d is this command itself", (int)pid);
+        return ml_error_set(err, -EINVAL,
+                            "process %d is this command itself, which has replaced the shell that "
+                            "started it; name the process of another program",
+                            (int)pid);
     if (!ml_proc_stat_read((uint32_t)pid, (uint32_t)pid, &stat))
         return ml_error_set(err, -ESRCH, "there is no process %d", (int)pid);
     if (stat.state == 'Z' || stat.state == 'X')
@@ -122,6 +129,27 @@ int ml_attach_check(pid_t pid, struct ml_error *err)
                             "that first",
                             (int)pid, tracer);
     return r;
+}
+
+/* Whether it has started this command, maybe by way of others. */
+static bool is_ancestor(pid_t pid)
+{
+    struct ml_proc_stat stat = {.parent = (uint32_t)getppid()};
+
+    while (stat.parent > 1 && stat.parent != (uint32_t)pid)
+        if (!ml_proc_stat_read(stat.parent, stat.parent, &stat))
+            return false;
+    return stat.parent == (uint32_t)pid;
+}
+
+void ml_attach_explain_wait(pid_t pid, struct ml_error *err)
+{
+    if (err->code == -EAGAIN && is_ancestor(pid))
+        ml_error_set(err, -EAGAIN,
+                     "process %d waits for this command, which it has started, in a function of "
+                     "libc that cannot be interrupted safely, such as system(); run memledger "
+                     "attach %d in another terminal, or let the program start it in the background",
+                     (int)pid, (int)pid);
 }
 
 int ml_attach_check_proc(pid_t pid, struct ml_error *err)

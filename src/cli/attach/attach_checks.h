@@ -13,6 +13,10 @@
 /* @return 0, or negative errno with the reason and the way out */
 int ml_attach_check(pid_t pid, struct ml_error *err);
 
+/* After an attach that found no moment to interrupt the process: says so if the process waits for
+ * this very command, so that another try would end likewise. */
+void ml_attach_explain_wait(pid_t pid, struct ml_error *err);
+
 /* Whether it is a Python program, or contains Python. */
 bool ml_target_has_python(pid_t pid);
 

@@ -25,6 +25,7 @@
 #include "needed_glibc.h"
 #include "output_name.h"
 #include "session_place.h"
+#include "started_name.h"
 
 #define LOOK_MS 50
 #define FINISH_MS 30000
@@ -176,22 +177,53 @@ static void abandon(const struct ml_attach_recording *r)
 
 /* ---- The process ------------------------------------------------------------------ */
 
-static int explain(pid_t pid, int32_t value, struct ml_error *err)
+/* Recorders of older versions answer a session that they do not know with -EIO. */
+static int explain_unreached(pid_t pid, int32_t value, const struct ml_attach_recording *r,
+                             struct ml_error *err)
+{
+    if (r->loaded)
+        return ml_error_set(err, value,
+                            "process %d cannot use the recorder that an earlier attach has loaded: "
+                            "if memledger was updated since, restart the program; otherwise check "
+                            "its ulimits (-v, -f, -n)",
+                            (int)pid);
+    return ml_error_set(err, value,
+                        "process %d cannot reach the collector in the folder for temporary files; "
+                        "check its ulimits (-v, -f, -n) and its user",
+                        (int)pid);
+}
+
+static int explain(pid_t pid, int32_t value, const struct ml_attach_recording *r,
+                   struct ml_error *err)
 {
     switch (-value) {
-    case EBUSY: return ml_error_set(err, value, "process %d is already being recorded", (int)pid);
+    case EBUSY:
+        return ml_error_set(err, value,
+                            "process %d is already being recorded; memledger live %d shows it",
+                            (int)pid, (int)pid);
     case EALREADY:
         return ml_error_set(err, value,
                             "process %d has not answered an earlier attach yet; try again later",
                             (int)pid);
-    case EPERM: return ml_error_set(err, value, "process %d is in a seccomp sandbox", (int)pid);
+    case EPERM:
+        return ml_error_set(err, value,
+                            "process %d is in a seccomp sandbox that forbids the recorder's system "
+                            "calls; start it with memledger run instead",
+                            (int)pid);
     case ENOSPC:
         return ml_error_set(err, value, "process %d has been recorded too often; restart it",
                             (int)pid);
-    case ENOMEM: return ml_error_set(err, value, "process %d has no memory left", (int)pid);
-    default:
-        return ml_error_set(err, value, "process %d cannot reach the collector in %s", (int)pid,
-                            "the folder for temporary files; check its ulimits and its user");
+    case ENOMEM:
+        return ml_error_set(err, value,
+                            "process %d has no memory left for the recorder; raise its limits "
+                            "(ulimit -v, control group)",
+                            (int)pid);
+    case EPROTO:
+        return ml_error_set(err, value,
+                            "process %d has loaded the recorder of another version of memledger, "
+                            "%s; attach with the command of that version, or restart the program",
+                            (int)pid, r->library);
+    default: return explain_unreached(pid, value, r, err);
     }
 }
 
@@ -269,15 +301,10 @@ static int put_request(const struct ml_attach_recording *r, char *ret, size_t ro
 static int name_trace(pid_t pid, const struct ml_attach_opts *opts, struct ml_attach_recording *r,
                       struct ml_error *err)
 {
-    char link[64], program[PATH_MAX] = "", command[64];
-    const char *slash;
+    char program[ML_STARTED_NAME_ROOM];
 
-    snprintf(link, sizeof(link), "/proc/%d/exe", (int)pid);
-    if (readlink(link, program, sizeof(program) - 1) < 0)
-        program[0] = '\0';
-    slash = strrchr(program, '/');
-    snprintf(command, sizeof(command), "%.63s", slash ? slash + 1 : program);
-    return ml_output_name(opts->output, command, pid, &r->trace, err);
+    ml_started_name(pid, program);
+    return ml_output_name(opts->output, program, pid, &r->trace, err);
 }
 
 /* Precondition: the collector runs. */
@@ -297,11 +324,13 @@ static int join(pid_t pid, const struct ml_attach_opts *opts, struct ml_attach_r
         result = put_request(r, argument, sizeof(argument), err);
     if (!result)
         result = inject_after_earlier(pid, &what, &value, err);
+    if (result)
+        ml_attach_explain_wait(pid, err);
     if (result && !r->loaded) /* else the process chose the path */
         ml_explain_glibc(pid, library, err);
     ml_target_place_forget(&r->place, r->session);
     if (!result && value < 0)
-        result = explain(pid, value, err);
+        result = explain(pid, value, r, err);
     r->nameless = !result && value > 0;
     return result;
 }
@@ -337,6 +366,14 @@ int ml_attach_begin(pid_t pid, const struct ml_attach_opts *opts, struct ml_atta
     return result;
 }
 
+int ml_attach_not_recording(pid_t pid, struct ml_error *err)
+{
+    return ml_error_set(err, -ESRCH,
+                        "memledger attach is not recording process %d; a recording of memledger "
+                        "run ends with its program, and memledger pause %d pauses it",
+                        (int)pid, (int)pid);
+}
+
 int ml_attach_end(pid_t pid, const char *library, const char *session, struct ml_error *err)
 {
     struct ml_injection what = {library, ML_DETACH_NAME, "", session, ANSWER_NS};
@@ -344,8 +381,7 @@ int ml_attach_end(pid_t pid, const char *library, const char *session, struct ml
     int r = ml_injected_call(pid, &what, &value, err);
 
     if (!r && value == -ESRCH)
-        return ml_error_set(err, -ESRCH, "process %d is not recorded by memledger attach",
-                            (int)pid);
+        return ml_attach_not_recording(pid, err);
     if (!r && value == -EALREADY)
         return ml_error_set(err, value, "process %d is still beginning the recording; try again",
                             (int)pid);

@@ -47,8 +47,11 @@ int ml_attach_begin(pid_t pid, const struct ml_attach_opts *opts, struct ml_atta
 /* Whether the collector has not finished. */
 bool ml_attach_goes_on(const struct ml_attach_recording *r);
 
-/* Makes the process end it. The library is the one that the process has loaded; the session's folder
- * has the path that the process knows. */
+/* Sets the error: there is nothing that detach could end. @return -ESRCH */
+int ml_attach_not_recording(pid_t pid, struct ml_error *err);
+
+/* Makes the process end it. The library is the one that the process has loaded; the session's
+ * folder has the path that the process knows. */
 int ml_attach_end(pid_t pid, const char *library, const char *session, struct ml_error *err);
 
 /* Waits until the trace is complete, and removes what a collector that was killed has left. */

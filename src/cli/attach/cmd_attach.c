@@ -48,13 +48,15 @@ static const struct ml_option options[] = {
      .no_env = true,
      .offset = offsetof(struct ml_attach_opts, for_ns),
      .value_name = "TIME",
-     .help = "stop recording after TIME, such as 30s"},
+     .help = "stop recording after TIME, such as 30s, 10m or 2h",
+     .min = 1},
     {.name = "timeout",
      .type = ML_OPT_DURATION,
      .no_env = true,
      .offset = offsetof(struct ml_attach_opts, timeout_ns),
      .value_name = "TIME",
-     .help = "give up if the process has not answered after TIME; default 30s"},
+     .help = "give up if the process has not answered after TIME; default 30s",
+     .min = 1},
 };
 
 /* ---- attach --------------------------------------------------------------------- */
@@ -131,7 +133,7 @@ static int cmd_detach(int argc, char **argv)
     r = ml_recorded_session_open(pid, &session, &err);
     ml_recorded_session_release(&session);
     if (!r && !ml_injected_recorder(pid, library))
-        r = ml_error_set(&err, -ESRCH, "process %d is not recorded by memledger attach", (int)pid);
+        r = ml_attach_not_recording(pid, &err);
     if (!r)
         r = ml_attach_end(pid, library, session.folder, &err);
     if (r)

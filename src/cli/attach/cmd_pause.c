@@ -48,9 +48,12 @@ static int run(const struct ml_verb *verb, bool pause, int argc, char **argv)
     }
     changed = turn(session.page, pause);
     ml_recorded_session_release(&session);
-    ml_say("the recording of process %d %s%s", (int)pid, changed ? "is " : "was already ",
-           pause ? (changed ? "paused; memledger resume continues it" : "paused")
-                 : (changed ? "resumed" : "going on"));
+    if (pause)
+        ml_say("the recording of process %d %s paused; memledger resume %d continues it", (int)pid,
+               changed ? "is" : "was already", (int)pid);
+    else
+        ml_say("the recording of process %d %s", (int)pid,
+               changed ? "is resumed" : "was not paused");
     return ML_EXIT_OK;
 }
 

@@ -16,11 +16,16 @@ int ml_process_operand(const struct ml_verb *verb, void *opts, int argc, char **
 
     if (r >= 0)
         return r;
-    if (first + 1 != argc)
-        return ml_verb_usage_error(verb, "name one process by its id");
+    if (first == argc)
+        return ml_verb_usage_error(verb, "no process given; name one by its id, as ps shows it");
+    if (first + 1 < argc)
+        return ml_verb_usage_error(verb, "expected one process, but got '%s' and '%s'", argv[first],
+                                   argv[first + 1]);
     text = argv[first];
     if (!*text || strlen(text) > 9 || strspn(text, "0123456789") != strlen(text) || atoi(text) == 0)
-        return ml_verb_usage_error(verb, "%s is not a process number", text);
+        return ml_verb_usage_error(
+            verb, "'%s' is not a process id, a number; pgrep finds that of a program by its name",
+            text);
     *ret_pid = atoi(text);
     return -1;
 }

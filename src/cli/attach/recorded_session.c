@@ -93,10 +93,13 @@ static int explain(pid_t pid, int r, struct ml_error *err)
         return ml_error_set(err, r,
                             geteuid() == 0 ? "cannot read /proc/%d/maps: this container may not "
                                              "inspect that process; try outside of it"
-                                           : "process %d belongs to another user; use sudo",
+                                           : "process %d belongs to another user; repeat the "
+                                             "command with sudo",
                             (int)pid);
     case -EPROTO:
-        return ml_error_set(err, r, "process %d is recorded by another version of memledger",
+        return ml_error_set(err, r,
+                            "process %d is recorded by another version of memledger; use the "
+                            "command of that version",
                             (int)pid);
     default:
         return ml_error_set(err, -ESRCH,

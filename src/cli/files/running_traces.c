@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "io.h"
+#include "proc_stat.h"
 
 #define LINE_MAX_BYTES 256
 
@@ -48,6 +49,30 @@ static bool is_trace(const char *path, const struct held_lock *lock)
     return found;
 }
 
+/* Other programs lock files, too. */
+static bool is_memledger(uint32_t pid)
+{
+    char path[64], name[32] = "";
+    FILE *f;
+    bool ours;
+
+    snprintf(path, sizeof(path), "/proc/%u/comm", pid);
+    f = fopen(path, "re");
+    ours = f && fgets(name, sizeof(name), f) && strncmp(name, "memledger", 9) == 0;
+    if (f)
+        fclose(f);
+    return ours;
+}
+
+/* A collector whose launcher was killed has been adopted by another process. */
+static uint32_t launcher_of(uint32_t collector)
+{
+    struct ml_proc_stat stat;
+
+    return ml_proc_stat_read(collector, collector, &stat) && is_memledger(stat.parent) ? stat.parent
+                                                                                       : 0;
+}
+
 static bool add_file(struct ml_running_traces *ret, const char *link, const struct held_lock *lock)
 {
     char path[PATH_MAX];
@@ -63,22 +88,8 @@ static bool add_file(struct ml_running_traces *ret, const char *link, const stru
         if (strcmp(ret->list.items[i].path, path) == 0)
             return true;
     trace.path = ml_arena_dup(&ret->arena, path, (size_t)len);
+    trace.launcher = launcher_of(trace.collector);
     return trace.path && ml_vec_push(&ret->list, trace) == 0;
-}
-
-/* The recorder's command is ours; other programs lock files, too. */
-static bool is_recorder(int pid)
-{
-    char path[64], name[32] = "";
-    FILE *f;
-    bool ours;
-
-    snprintf(path, sizeof(path), "/proc/%d/comm", pid);
-    f = fopen(path, "re");
-    ours = f && fgets(name, sizeof(name), f) && strncmp(name, "memledger", 9) == 0;
-    if (f)
-        fclose(f);
-    return ours;
 }
 
 static void add_holder(struct ml_running_traces *ret, const struct held_lock *lock)
@@ -96,7 +107,7 @@ static void add_holder(struct ml_running_traces *ret, const struct held_lock *lo
     }
     if (dir)
         closedir(dir);
-    else if (is_recorder(lock->pid))
+    else if (is_memledger((uint32_t)lock->pid))
         ret->hidden++;
 }
 

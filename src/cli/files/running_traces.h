@@ -16,6 +16,7 @@
 struct ml_running_trace {
     const char *path;
     uint32_t collector; /* pid */
+    uint32_t launcher;  /* pid of `memledger run`; 0: none */
 };
 
 struct ml_running_traces {

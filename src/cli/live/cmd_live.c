@@ -49,7 +49,7 @@ static const struct ml_option options[] = {
     {.name = "json",
      .type = ML_OPT_FLAG,
      .offset = offsetof(struct live_opts, report.json),
-     .help = "print a JSON object in a line each second; with --once: one"},
+     .help = "print a JSON object in one line each second; with --once only one"},
     {.name = "on-request",
      .type = ML_OPT_FLAG,
      .offset = offsetof(struct live_opts, on_request),
@@ -59,10 +59,11 @@ static const struct ml_option options[] = {
 
 static int print_list(const struct live_opts *opts)
 {
+    struct ml_style style = ml_report_style(&opts->report);
     struct ml_error err = {0};
     struct ml_buf out = {0};
-    int status = ml_live_list(opts->report.json, &out, &err) < 0 ? ml_report_fail(&err)
-                                                                 : ml_report_write(&out);
+    int status = ml_live_list(opts->report.json, &style, &out, &err) < 0 ? ml_report_fail(&err)
+                                                                         : ml_report_write(&out);
 
     ml_buf_release(&out);
     return status;
@@ -78,7 +79,7 @@ static int print_once(struct ml_following *f, const char *file,
     int status, r = ml_live_view(f, question, &view, &err);
 
     if (r == 0)
-        r = opts->report.json ? ml_live_json(&view, question, file, true, &out)
+        r = opts->report.json ? ml_live_json(&view, question, file, false, &out)
                               : ml_live_text(&view, question, file, &style, &out);
     status = r < 0 ? ml_report_fail(&err) : ml_report_write(&out);
     ml_buf_release(&out);

@@ -177,8 +177,6 @@ static int print_once(struct ml_following *f, const char *file,
     if (r == 0)
         r = json ? ml_live_json(&view, question, file, false, &text)
                  : ml_live_line(&view, style, &text);
-    if (r == 0 && json && (text.len == 0 || text.data[text.len - 1] != '\n'))
-        r = ml_buf_puts(&text, "\n");
     if (r == 0)
         r = ml_write_all(STDOUT_FILENO, text.data, text.len);
     if (r < 0 && !err->code)

@@ -34,9 +34,12 @@ static int find_process(uint32_t pid, char **ret, struct ml_error *err)
     const char *path = NULL;
 
     ml_running_read(&running);
-    for (size_t i = 0; !path && i < running.list.len; i++)
-        if (running.list.items[i].collector == pid || has_process(running.list.items[i].path, pid))
-            path = running.list.items[i].path;
+    for (size_t i = 0; !path && i < running.list.len; i++) {
+        const struct ml_running_trace *trace = &running.list.items[i];
+
+        if (trace->collector == pid || trace->launcher == pid || has_process(trace->path, pid))
+            path = trace->path;
+    }
     *ret = path ? strdup(path) : NULL;
     ml_running_release(&running);
     if (!path)
@@ -56,17 +59,34 @@ int ml_live_target(const char *operand, char **ret_path, struct ml_error *err)
 
 /* ---- The list ------------------------------------------------------------------- */
 
-static void text_row(struct ml_table *table, const struct ml_running_trace *trace,
+/* The table of a list, or its JSON. */
+struct list {
+    const struct ml_style *style;
+    struct ml_table table;
+    struct ml_json *json; /* NULL: text */
+    size_t paused;        /* recordings */
+    uint32_t paused_pid;  /* a process of the last of them; 0: none is known */
+};
+
+static void text_row(struct list *list, const struct ml_running_trace *trace,
                      const struct ml_live_view *view)
 {
-    const struct ml_style style = {0};
+    struct ml_table *table = &list->table;
 
-    ml_table_cellf(table, "%u", view->processes.len ? view->processes.items[0].pid : 0);
+    if (view->pid)
+        ml_table_cellf(table, "%u", view->pid);
+    else
+        ml_table_cell(table, "");
+    ml_table_cell(table, view->paused ? "paused" : "recording");
     ml_cells_time(table, view->time_ns);
-    ml_cells_bytes(table, &style, view->bytes);
-    ml_cells_bytes(table, &style, view->peak_bytes);
+    ml_cells_bytes(table, list->style, view->bytes);
+    ml_cells_bytes(table, list->style, view->peak_bytes);
     ml_table_cell(table, trace->path);
     ml_table_cell(table, view->command);
+    if (view->paused) {
+        list->paused++;
+        list->paused_pid = view->pid;
+    }
 }
 
 static void json_row(struct ml_json *json, const struct ml_running_trace *trace,
@@ -75,6 +95,11 @@ static void json_row(struct ml_json *json, const struct ml_running_trace *trace,
     ml_json_begin_object(json);
     ml_json_kv_cstr(json, "file", trace->path);
     ml_json_kv_u64(json, "recorder_pid", trace->collector);
+    if (view->pid)
+        ml_json_kv_u64(json, "pid", view->pid);
+    else
+        ml_json_kv_null(json, "pid");
+    ml_json_kv_bool(json, "paused", view->paused);
     ml_json_kv_cstr(json, "command", view->command);
     ml_json_kv_u64(json, "start_wall_ns", view->start_wall_ns);
     ml_json_kv_u64(json, "time_ns", view->time_ns);
@@ -85,8 +110,7 @@ static void json_row(struct ml_json *json, const struct ml_running_trace *trace,
 }
 
 /* A recording that ends meanwhile is left out. */
-static void add_rows(const struct ml_running_traces *running, struct ml_table *table,
-                     struct ml_json *json)
+static void add_rows(const struct ml_running_traces *running, struct list *list)
 {
     const struct ml_live_question totals = {.no_rows = true};
 
@@ -98,34 +122,48 @@ static void add_rows(const struct ml_running_traces *running, struct ml_table *t
         if (ml_following_open(running->list.items[i].path, &f, &err) < 0)
             continue;
         if (ml_live_view(f, &totals, &view, &err) == 0) {
-            if (json)
-                json_row(json, &running->list.items[i], &view);
+            if (list->json)
+                json_row(list->json, &running->list.items[i], &view);
             else
-                text_row(table, &running->list.items[i], &view);
+                text_row(list, &running->list.items[i], &view);
         }
         ml_live_view_release(&view);
         ml_following_free(f);
     }
 }
 
-static int list_text(const struct ml_running_traces *running, struct ml_buf *out)
+static int list_rows(const struct ml_running_traces *running, const struct ml_style *style,
+                     struct ml_buf *out)
 {
-    static const char *const titles[] = {">process", ">since", ">now", ">peak", "file", "command"};
-    const struct ml_style style = {0};
-    struct ml_table table;
+    static const char *const titles[] = {">process", "state", ">since", ">now",
+                                         ">peak",    "file",  "command"};
+    struct list list = {.style = style};
+    int r;
+
+    ml_table_init(&list.table);
+    ml_cells_columns(&list.table, titles, ML_ARRAY_SIZE(titles));
+    ml_table_keep(&list.table, 1);
+    add_rows(running, &list);
+    r = ml_cells_print(&list.table, 0, out, style);
+    if (r == 0 && list.paused == 1 && list.paused_pid)
+        r = ml_buf_printf(out, "memledger resume %u continues the paused recording\n",
+                          list.paused_pid);
+    else if (r == 0 && list.paused > 0)
+        r = ml_buf_puts(out, "memledger resume PROCESS continues a paused recording\n");
+    return r;
+}
+
+static int list_text(const struct ml_running_traces *running, const struct ml_style *style,
+                     struct ml_buf *out)
+{
     int r = 0;
 
     if (running->list.len == 0 && running->hidden == 0)
         return ml_buf_puts(out,
                            "nothing is being recorded on this machine; memledger run -- PROGRAM "
                            "records a program\n");
-    ml_table_init(&table);
-    ml_cells_columns(&table, titles, ML_ARRAY_SIZE(titles));
-    add_rows(running, &table, NULL);
     if (running->list.len > 0)
-        r = ml_cells_print(&table, 0, out, &style);
-    else
-        ml_table_release(&table);
+        r = list_rows(running, style, out);
     if (r == 0 && running->hidden > 0)
         r = ml_buf_printf(out,
                           "%zu recording%s of other users cannot be seen; sudo memledger live "
@@ -142,20 +180,20 @@ static int list_json(const struct ml_running_traces *running, struct ml_buf *out
     ml_json_begin_object(&json);
     ml_json_key(&json, "recordings");
     ml_json_begin_array(&json);
-    add_rows(running, NULL, &json);
+    add_rows(running, &(struct list){.json = &json});
     ml_json_end_array(&json);
     ml_json_kv_u64(&json, "hidden", running->hidden);
     ml_json_end_object(&json);
     return ml_json_finish(&json);
 }
 
-int ml_live_list(bool json, struct ml_buf *out, struct ml_error *err)
+int ml_live_list(bool json, const struct ml_style *style, struct ml_buf *out, struct ml_error *err)
 {
     struct ml_running_traces running;
     int r;
 
     ml_running_read(&running);
-    r = json ? list_json(&running, out) : list_text(&running, out);
+    r = json ? list_json(&running, out) : list_text(&running, style, out);
     ml_running_release(&running);
     return r < 0 ? ml_error_set(err, r, "out of memory") : 0;
 }

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 
 #include "error.h"
+#include "style.h"
 #include "vec.h"
 
 /* Finds the trace. A name of digits is a process, unless there is such a file.
@@ -18,6 +19,6 @@ int ml_live_target(const char *operand, char **ret_path, struct ml_error *err);
 
 /* A table of the recordings that go on now, or a sentence if there are none.
  * @return 0 or negative errno */
-int ml_live_list(bool json, struct ml_buf *out, struct ml_error *err);
+int ml_live_list(bool json, const struct ml_style *style, struct ml_buf *out, struct ml_error *err);
 
 #endif

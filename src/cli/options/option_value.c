@@ -71,11 +71,15 @@ static int set_bytes(uint64_t *field, const char *shown, const char *text, struc
     return 0;
 }
 
-static int set_duration(uint64_t *field, const char *shown, const char *text, struct ml_error *err)
+static int set_duration(const struct ml_option *option, uint64_t *field, const char *shown,
+                        const char *text, struct ml_error *err)
 {
     if (ml_parse_duration_ns(text, field) < 0)
-        return ml_error_set(err, -EINVAL, "%s: '%s' is not a time; write it as 1.5s, 20ms or 300us",
-                            shown, text);
+        return ml_error_set(
+            err, -EINVAL, "%s: '%s' is not a time; write it as 30s, 1.5m, 2h or 20ms", shown, text);
+    if (*field < (uint64_t)option->min)
+        return ml_error_set(err, -EINVAL, "%s: '%s' is too short; write a time such as 30s", shown,
+                            text);
     return 0;
 }
 
@@ -144,7 +148,7 @@ int ml_option_set(const struct ml_option *option, void *opts, const char *shown,
     case ML_OPT_INT: return set_int(option, field, shown, text, err);
     case ML_OPT_NUMBER: return set_number(option, field, shown, text, err);
     case ML_OPT_BYTES: return set_bytes(field, shown, text, err);
-    case ML_OPT_DURATION: return set_duration(field, shown, text, err);
+    case ML_OPT_DURATION: return set_duration(option, field, shown, text, err);
     case ML_OPT_CHOICE:
     case ML_OPT_OPTIONAL_CHOICE: return set_choice(option, opts, field, shown, text, err);
     case ML_OPT_FLAG: break;

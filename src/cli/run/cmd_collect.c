@@ -111,7 +111,7 @@ static int new_collector(const struct collect_opts *opts, const struct ml_ticks 
         {"command", command},
         {"host", host},
         {"heap", ml_heap_choices[opts->heap ? ML_HEAP_MALLOC : ML_HEAP_OFF]},
-        {"cuda", opts->cuda ? "attached" : "off"},
+        {ML_SETTING_CUDA, opts->cuda ? ML_CUDA_ATTACHED : "off"},
         {"sample_only", "no"},
         {"stacks", ml_stacks_choices[opts->stacks]},
         {ML_SETTING_JOINED, "yes"},

@@ -87,7 +87,7 @@ static int start_collector(struct run *run, char **argv, struct ml_error *err)
         {"command", command ? command : ""},
         {"host", host},
         {"heap", heap_words(run->opts, heap, sizeof(heap))},
-        {"cuda", ml_cuda_choices[run->opts->cuda]},
+        {ML_SETTING_CUDA, ml_cuda_choices[run->opts->cuda]},
         {"stacks", ml_stacks_choices[run->opts->stacks]},
         {"sample_only", run->opts->sample_only ? "yes" : "no"},
         {run->opts->keep ? "keep" : NULL, run->opts->keep},

@@ -20,46 +20,67 @@ const char *ml_live_growth(char buf[40], int64_t bytes, enum ml_unit unit)
     return buf;
 }
 
-const char *ml_live_state_words(char buf[64], const struct ml_live_view *view)
+static const char *paused_words(char buf[ML_LIVE_STATE_ROOM], const struct ml_live_view *view)
+{
+    uint64_t begin_ns = ml_min_u64(view->paused_at_ns, view->time_ns);
+    char length[32], pid[16] = "PID";
+
+    if (view->pid)
+        snprintf(pid, sizeof(pid), "%u", view->pid);
+    snprintf(buf, ML_LIVE_STATE_ROOM, "paused for %s (memledger resume %s continues it)",
+             ml_format_duration_ns(length, (int64_t)(view->time_ns - begin_ns)), pid);
+    return buf;
+}
+
+const char *ml_live_state_words(char buf[ML_LIVE_STATE_ROOM], const struct ml_live_view *view)
 {
     char ago[32];
 
     if (view->finished)
-        snprintf(buf, 64, "ended");
-    else if (!view->being_recorded)
-        snprintf(buf, 64, "not finished: its recorder is gone");
-    else if (view->paused)
-        snprintf(buf, 64, "paused for %s (memledger resume)",
-                 ml_format_duration_ns(ago, (int64_t)(view->time_ns - ml_min_u64(view->paused_at_ns,
-                                                                                 view->time_ns))));
-    else
-        snprintf(buf, 64, "recording, last event %s ago",
-                 ml_format_duration_ns(ago, (int64_t)(view->time_ns - view->last_ns)));
+        return "ended";
+    if (!view->being_recorded)
+        return "not finished: its recorder is gone";
+    if (view->paused)
+        return paused_words(buf, view);
+    if (view->events == 0)
+        return "recording, no event yet";
+    snprintf(buf, ML_LIVE_STATE_ROOM, "recording, last event %s ago",
+             ml_format_duration_ns(ago, (int64_t)(view->time_ns - view->last_ns)));
     return buf;
 }
 
 /* ---- Text ------------------------------------------------------------------------ */
 
-int ml_live_line(const struct ml_live_view *view, const struct ml_style *style, struct ml_buf *out)
+static int device_line(const struct ml_live_view *view, const struct ml_live_device *d,
+                       const struct ml_style *style, struct ml_buf *out)
 {
     char time[32], now[32], peak[32], growth[40], rate[32];
-    int r = 0;
-
-    for (size_t i = 0; r == 0 && i < view->devices.len; i++) {
-        const struct ml_live_device *d = &view->devices.items[i];
-
-        r = ml_buf_printf(out, "%s  %s  now %s  peak %s  last minute %s",
+    int r = ml_buf_printf(out, "%s  %s  now %s  peak %s  last minute %s",
                           ml_format_duration_ns(time, (int64_t)view->time_ns), d->name,
                           ml_format_bytes(now, (int64_t)d->bytes, style->unit),
                           ml_format_bytes(peak, (int64_t)d->peak_bytes, style->unit),
                           ml_live_growth(growth, d->growth_bytes, style->unit));
-        if (r == 0 && view->steps > 0)
-            r = ml_buf_printf(out, "  step %llu", (unsigned long long)view->step_number);
-        if (r == 0)
-            r = ml_buf_printf(out, "  %s allocations/s%s%s\n",
-                              ml_format_count(rate, (int64_t)view->allocations_per_second),
-                              view->lost ? "  events lost" : "", view->paused ? "  paused" : "");
-    }
+
+    if (r == 0 && view->steps > 0)
+        r = ml_buf_printf(out, "  step %llu", (unsigned long long)view->step_number);
+    if (r == 0)
+        r = ml_buf_printf(out, "  %s allocations/s%s%s\n",
+                          ml_format_count(rate, (int64_t)view->allocations_per_second),
+                          view->lost ? "  events lost" : "", view->paused ? "  paused" : "");
+    return r;
+}
+
+int ml_live_line(const struct ml_live_view *view, const struct ml_style *style, struct ml_buf *out)
+{
+    char words[ML_LIVE_STATE_ROOM], time[32];
+    int r = 0;
+
+    if (view->devices.len == 0)
+        return ml_buf_printf(out, "%s  %s; %s\n",
+                             ml_format_duration_ns(time, (int64_t)view->time_ns), ML_LIVE_NO_MEMORY,
+                             ml_live_state_words(words, view));
+    for (size_t i = 0; r == 0 && i < view->devices.len; i++)
+        r = device_line(view, &view->devices.items[i], style, out);
     return r;
 }
 
@@ -85,6 +106,8 @@ static int put_devices(const struct ml_live_view *view, const struct ml_style *s
                                          ">last minute", ">driver", ">unexplained"};
     struct ml_table table;
 
+    if (view->devices.len == 0)
+        return ml_buf_puts(out, "\n" ML_LIVE_NO_MEMORY "\n");
     ml_table_init(&table);
     ml_cells_columns(&table, titles, ML_ARRAY_SIZE(titles));
     for (size_t i = 0; i < view->devices.len; i++)
@@ -105,18 +128,41 @@ static void process_row(struct ml_table *table, const struct ml_live_process *p,
     ml_table_cellf(table, "%s%s", p->ended ? "(ended) " : "", p->command);
 }
 
+/* The shells and helpers of a start script, which would hide the program. */
+static bool is_over_and_empty(const struct ml_live_process *p)
+{
+    return p->ended && p->peak_bytes == 0;
+}
+
 static int put_processes(const struct ml_live_view *view, const struct ml_style *style,
                          struct ml_buf *out)
 {
     static const char *const titles[] = {">process", "role",         ">now",
                                          ">peak",    ">last minute", "command"};
     struct ml_table table;
+    size_t hidden = 0, shown;
+    char number[32];
+    int r;
 
     ml_table_init(&table);
     ml_cells_columns(&table, titles, ML_ARRAY_SIZE(titles));
-    for (size_t i = 0; i < view->processes.len; i++)
-        process_row(&table, &view->processes.items[i], style);
-    return ml_cells_print(&table, ml_buf_puts(out, "\n"), out, style);
+    for (size_t i = 0; i < view->processes.len; i++) {
+        if (is_over_and_empty(&view->processes.items[i]))
+            hidden++;
+        else
+            process_row(&table, &view->processes.items[i], style);
+    }
+    shown = view->processes.len - hidden;
+    r = ml_buf_puts(out, "\n");
+    if (shown > 0)
+        r = ml_cells_print(&table, r, out, style);
+    else
+        ml_table_release(&table);
+    if (r == 0 && hidden > 0)
+        r = ml_buf_printf(out, "%s%s process%s ended without recorded memory\n",
+                          ml_format_count(number, (int64_t)hidden), shown ? " more" : "",
+                          hidden == 1 ? "" : "es");
+    return r;
 }
 
 static int put_rows(const struct ml_live_view *view, const struct ml_live_question *question,
@@ -125,6 +171,8 @@ static int put_rows(const struct ml_live_view *view, const struct ml_live_questi
     static const char *const titles[] = {">now", ">share", ">blocks"};
     struct ml_table table;
 
+    if (view->devices.len == 0)
+        return 0;
     ml_table_init(&table);
     ml_table_column(&table, ml_key_name(question->by), ML_LEFT);
     ml_cells_more_columns(&table, titles, ML_ARRAY_SIZE(titles));
@@ -147,7 +195,7 @@ static int put_rows(const struct ml_live_view *view, const struct ml_live_questi
 
 static int put_head(const struct ml_live_view *view, const char *file, struct ml_buf *out)
 {
-    char words[64], time[32], rate[32], length[32];
+    char words[ML_LIVE_STATE_ROOM], time[32], rate[32], length[32];
     int r = ml_report_safe(out, view->command ? view->command : file);
 
     if (r == 0)
@@ -241,6 +289,17 @@ static void json_row(struct ml_json *json, const struct ml_live_row *row)
     ml_json_kv_u64(json, "seen_peak_bytes", row->peak_bytes);
     if (row->has_growth)
         ml_json_kv_i64(json, "minute_growth_bytes", row->growth_bytes);
+    else
+        ml_json_kv_null(json, "minute_growth_bytes");
+    ml_json_end_object(json);
+}
+
+static void json_rest(struct ml_json *json, const struct ml_live_view *view)
+{
+    ml_json_begin_object(json);
+    ml_json_kv_u64(json, "rows", view->rest_count);
+    ml_json_kv_u64(json, "bytes", view->rest.bytes);
+    ml_json_kv_u64(json, "blocks", view->rest.blocks);
     ml_json_end_object(json);
 }
 
@@ -267,6 +326,7 @@ int ml_live_json(const struct ml_live_view *view, const struct ml_live_question 
                  const char *file, bool pretty, struct ml_buf *out)
 {
     struct ml_json json;
+    int r;
 
     ml_json_init(&json, out, pretty);
     ml_json_begin_object(&json);
@@ -301,7 +361,8 @@ int ml_live_json(const struct ml_live_view *view, const struct ml_live_question 
     ml_json_kv_bool(&json, "awaits_names", view->awaits_names);
     json_lists(&json, view);
     ml_json_key(&json, "rest");
-    json_row(&json, &view->rest);
+    json_rest(&json, view);
     ml_json_end_object(&json);
-    return ml_json_finish(&json);
+    r = ml_json_finish(&json);
+    return r == 0 && !pretty ? ml_buf_puts(out, "\n") : r;
 }

@@ -100,8 +100,10 @@ const char *ml_health_empty_words(const struct ml_health *h)
                "(--heap records every block)";
     if (h->heap_large)
         return "no block of malloc was large enough to be recorded (--heap records every block)";
-    return h->heap_recorded ? "no allocation was recorded, although --heap was given"
-                            : "no allocation was recorded; memledger run --heap records malloc";
+    if (h->heap_recorded)
+        return "no allocation was recorded, although --heap was given";
+    return h->attached ? "no allocation was recorded; memledger attach --heap records malloc"
+                       : "no allocation was recorded; memledger run --heap records malloc";
 }
 
 static void warn_empty(struct writer *w, const struct ml_health *h)
@@ -304,12 +306,12 @@ static void tell_late(struct writer *w, const struct ml_health *h)
 {
     char text[320];
 
-    if (w->r < 0 || !h->began_late)
+    if (w->r < 0 || (!h->began_late && !h->attached))
         return;
-    snprintf(text, sizeof(text),
-             "%s%sthe recording began while the program ran: malloc's blocks of before are not in "
-             "it",
-             w->name ? w->name : "", w->name ? ": " : "");
+    snprintf(text, sizeof(text), "%s%sthe recording began while the program ran%s",
+             w->name ? w->name : "", w->name ? ": " : "",
+             h->began_late ? ": malloc's blocks of before are not in it"
+                           : "; memledger help attach says which older memory is in it");
     w->r = ml_report_paragraph(w->out, w->style, 0, text);
 }
 
@@ -426,6 +428,8 @@ void ml_health_json(const struct ml_health *health, struct ml_json *json)
         left_alone_json(health, json);
     if (health->began_late)
         ml_json_kv_bool(json, "began_late", true);
+    if (health->attached)
+        ml_json_kv_bool(json, "attached", true);
     if (health->went_on)
         ml_json_kv_bool(json, "went_on", true);
     if (health->pauses) {

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 # test_late_waits.py: recordings that a Python program starts itself, whose collector stands
-# still, as on a disk that hangs: the program does not wait for ever.
+# still, as on a disk that hangs: the program does not wait for ever. Or is of another version.
 #
 # SPDX-License-Identifier: Apache-2.0
 import os
 import signal
+import struct
 import sys
 
 import harness
@@ -29,6 +30,29 @@ def test_stopped_collector():
     equal((done.returncode, rest), (0, ["end"]), "exit code and end", done.stderr)
     contains(done.stderr, f"the collector (process {collector}) does not move", "note")
     harness.wait_until(lambda: not harness.runs(int(collector)), "the collector's end")
+
+
+OTHER = """
+import errno, os
+from memledger import _late, _native, _recording
+_late.switch_on()
+reason = _native.join(os.path.abspath("session"))
+print(errno.errorcode[reason], _recording._REASONS[reason])
+"""
+
+
+def test_other_version():
+    """A session of another version is refused as such, and nothing is said in the program."""
+    os.mkdir("session")
+    for page in (struct.pack("<II", 0x474e524d, 9999) + bytes(8192 - 8),
+                 struct.pack("<II", 0x474e524d, 2)):
+        with open("session/page", "wb") as f:
+            f.write(page)
+        done = plain(sys.executable, "-c", OTHER,
+                     env=os.environ | {"PYTHONPATH": os.environ["TEST_PACKAGE"]})
+        equal((done.returncode, done.stderr), (0, ""), "exit code and errors")
+        contains(done.stdout, "EPROTO the memledger command and this package have different",
+                 f"the reason for a page of {len(page)} bytes")
 
 
 harness.main(globals())

@@ -1,5 +1,6 @@
 # holds_tensors.py: holds tensors as standard input says, one line after the other: "hold NAME
-# FLOATS", "train NAME" (a layer with gradients), "drop NAME", "count". Answers each with the bytes that memledger.live() counts, or 0.
+# FLOATS", "train NAME" (a layer with gradients), "steps N" (of an optimizer), "number N" (the program marks step N),
+# "drop NAME", "count". Answers each with the bytes that memledger.live() counts, or 0.
 # With an argument, the first import of that module makes a file "waits" and waits for a file "go".
 # For test_torch_attach.py.
 #
@@ -32,6 +33,16 @@ def counted():
     return memledger.live("cpu")
 
 
+def make_steps(count):
+    if "layer" not in held:
+        held["layer"] = torch.nn.Linear(100, 10)
+        held["optimizer"] = torch.optim.SGD(held["layer"].parameters(), lr=0.1)
+    for _ in range(count):
+        held["optimizer"].zero_grad()
+        held["layer"](torch.zeros(1, 100)).sum().backward()
+        held["optimizer"].step()
+
+
 if sys.argv[1:]:
     sys.meta_path.insert(0, Waits())
 lines = Lines()
@@ -41,6 +52,11 @@ while words := lines.next().split():
     elif words[0] == "train":
         held[words[1]] = torch.nn.Linear(100, 10)
         held[words[1]](torch.zeros(1, 100)).sum().backward()
+    elif words[0] == "steps":
+        make_steps(int(words[1]))
+    elif words[0] == "number":
+        import memledger
+        memledger.step(int(words[1]))
     elif words[0] == "drop":
         del held[words[1]]
     counts = counts or words[0] == "count"

@@ -57,6 +57,25 @@ def test_names():
     p.end()
 
 
+def steps():
+    return [step["step"] for step in harness.report("steps", "t.mled")["steps"]]
+
+
+def test_steps():
+    """Each recording counts its steps from 0, unless the program has numbers of its own."""
+    p = Program()
+    p.ask("steps 2")
+    for turn in range(3):
+        p.record("steps 3")
+        equal(steps(), [0, 1, 2], f"steps of recording {turn}")
+        p.ask("steps 5")  # between two recordings
+    p.record("number 7", "steps 1", "number 8", "steps 1")
+    equal(steps(), [7, 8], "steps that the program numbers")
+    p.record("number 9", "steps 1")
+    equal(steps(), [8, 9], "the next recording of such steps, in the middle of one")
+    p.end()
+
+
 def test_program_that_counts():
     """memledger.live() of the program is right during a recording and after it."""
     for before in ("count", "nothing"):
