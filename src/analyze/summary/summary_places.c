@@ -215,11 +215,22 @@ static int by_number(const void *a, const void *b)
     return x->number < y->number ? -1 : x->number > y->number;
 }
 
+/* A process whose threads recorded nothing has its main thread all the same. */
+static uint32_t all_threads(const struct ml_summary *summary)
+{
+    uint32_t count = 0;
+
+    for (size_t i = 0; i < summary->processes.len; i++)
+        count += summary->processes.items[i].threads ? summary->processes.items[i].threads : 1;
+    return count;
+}
+
 /* An image that took another's place by exec() is in the same process. Precondition: the list is by
  * number. */
 static void join_images(const struct ml_trace *trace, struct ml_summary *ret)
 {
     ret->process_count = (uint32_t)ret->processes.len;
+    ret->threads = all_threads(ret);
     for (size_t i = 0; i < ret->processes.len; i++) {
         const struct ml_process *process = ml_trace_process(trace, ret->processes.items[i].number);
         struct ml_summary_process key = {.number = (uint32_t)process->parent}, *before;
@@ -227,6 +238,7 @@ static void join_images(const struct ml_trace *trace, struct ml_summary *ret)
         if (process->how != ML_EXECED || process->parent < 0)
             continue;
         ret->process_count--;
+        ret->threads -= ret->threads > 0; /* the main thread went on */
         before = bsearch(&key, ret->processes.items, i, sizeof(key), by_number);
         if (before)
             before->ending = ML_ENDING_EXEC;

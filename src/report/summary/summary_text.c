@@ -268,8 +268,9 @@ static int put_totals(const struct page *p)
 
     if (r == 0 && p->s->processes.len > 0)
         r = ml_summary_line(p->out, p->style, "processes", ml_format_count(a, p->s->process_count),
-                            "with %s thread%s", ml_format_count(b, (int64_t)p->s->threads),
-                            p->s->threads == 1 ? "" : "s");
+                            "with %s thread%s%s", ml_format_count(b, (int64_t)p->s->threads),
+                            p->s->threads == 1 ? "" : "s",
+                            p->s->process_count == 1 ? "" : " in all");
     if (r == 0 && p->s->ooms > 0)
         r = ml_summary_line(p->out, p->style, "out of memory",
                             ml_format_count(a, (int64_t)p->s->ooms),
