@@ -353,6 +353,7 @@ export interface OomVerdict {
   short_bytes: Bytes | null;
   live_bytes: Bytes;
   free_bytes: Bytes | null;
+  free_age_ns: number | null;
   total_bytes: Bytes | null;
   segments: {
     segments: number;
