@@ -82,9 +82,9 @@ struct ml_oom {
     /* The requester; "" if unknown. */
     const char *module, *class_name, *scope, *phase, *category, *line;
 
-    struct ml_device_figures driver; /* free: unknown if its sample is old */
-    struct ml_seen sampled_free;     /* as last sampled, however long ago … */
-    uint64_t free_age_ns;            /* … before the refusal */
+    struct ml_device_figures driver;   /* free: unknown if its sample is old */
+    struct ml_seen sampled_free;       /* as last sampled, however long ago … */
+    uint64_t free_age_ns;              /* … before the refusal */
     struct ml_seen group_limit;        /* of the control group, if the kernel killed for it */
     struct ml_address_space addresses; /* on the host, of the process that made the request; used:
                                         * unknown if its sample is old */
