@@ -87,6 +87,7 @@ export interface Plot {
   reserved?: ReservedCurve[]; // of devices with segments
   marks: Mark[];
   marks_left_out: number;
+  pauses?: { from_ns: number; to_ns: number }[]; // of the recording
   traces?: { file: string; start_ns: number; end_ns: number }[]; // by rank: in the order of the question
 }
 
@@ -219,6 +220,7 @@ export interface Step {
   step: number;
   begin_ns: number;
   end_ns: number;
+  paused_ns?: number; // of this time the recording was paused
   peak_bytes: Bytes;
   peak_time_ns: number;
   end_bytes: Bytes;
