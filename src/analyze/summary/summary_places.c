@@ -187,7 +187,7 @@ static int add_processes(const struct ml_replay *replay, const struct ml_map *th
         if (process->pid == 0 || !ml_replay_has_process(replay, i))
             continue;
         ml_map_get(threads, i, &count);
-        p.threads = (uint32_t)count;
+        p.threads = count ? (uint32_t)count : 1; /* the main thread recorded nothing */
         command = ml_trace_string(replay->trace, process->command, &len);
         p.command = ml_arena_dup(&ret->arena, command, len);
         p.how = ml_how_name(process->how);
@@ -215,13 +215,12 @@ static int by_number(const void *a, const void *b)
     return x->number < y->number ? -1 : x->number > y->number;
 }
 
-/* A process whose threads recorded nothing has its main thread all the same. */
 static uint32_t all_threads(const struct ml_summary *summary)
 {
     uint32_t count = 0;
 
     for (size_t i = 0; i < summary->processes.len; i++)
-        count += summary->processes.items[i].threads ? summary->processes.items[i].threads : 1;
+        count += summary->processes.items[i].threads;
     return count;
 }
 

@@ -112,7 +112,7 @@ int ml_summary_line(struct ml_buf *out, const struct ml_style *style, const char
 static int put_peak(const struct page *p, const char *name, const struct ml_figures *f)
 {
     char bytes[32], time[32];
-    bool no_times = ml_health_no_times(&p->s->health);
+    bool no_times = ml_health_no_times(&p->s->health) || f->peak_bytes == 0;
 
     return ml_summary_line(p->out, p->style, name,
                            ml_format_bytes(bytes, (int64_t)f->peak_bytes, p->style->unit), "%s%s",

@@ -425,7 +425,7 @@ export interface Summary extends Report {
   out_of_memory: number;
   by_device: { device: string; peak_bytes: Bytes; peak_time_ns: number; never_freed_bytes: Bytes; allocations: number; frees: number }[];
   by_category: { category: string; at_peak_bytes: Bytes; at_peak_percent: number; at_peak_blocks: number; peak_bytes: Bytes; never_freed_bytes: Bytes }[];
-  samples: { devices: SampledDevice[] } | null;
+  samples: { events: number; devices: SampledDevice[] } | null;
   processes: {
     pid: number;
     command: string;
