@@ -300,6 +300,9 @@ def test_categories_with_native_frames():
     equal(found["gradient"]["allocations"], 4 * 27, "gradients of four steps")
     equal(found["optimizer_state"]["at_peak_bytes"], known["optimizer_state_bytes"], "state")
     equal(found["input"]["allocations"], 4 * 2, "batches and their targets")
+    lines = {row["line"] for row in report("table", trace, "--by", "line")["groups"]}
+    check(not any(line and line.startswith("??") for line in lines), "lines of no file", lines)
+    check(any(line and "train.py:" in line for line in lines), "no line of the program", lines)
     rows = report("table", trace, "--at", "end", "--by", "category,label")["groups"]
     equal({row["label"]: (row["blocks"], row["bytes"]) for row in rows if row["category"] == "workspace"},
           {"cuBLAS (shared)": (2, 64 << 20), "cuBLASLt (shared)": (2, 2 << 20)}, "workspaces")
