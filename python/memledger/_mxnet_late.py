@@ -2,10 +2,10 @@
 
 SPDX-License-Identifier: Apache-2.0
 """
-import gc
 import sys
 
 from . import _importing, _native
+from ._living import living_objects
 
 
 def begin():
@@ -26,7 +26,7 @@ def _hook():
 def _meet(mxnet):
     """Records the arrays first, because a name belongs to a recorded block."""
     from . import _mxnet
-    things = gc.get_objects()
+    things = living_objects()
     _record(mxnet.nd.NDArray, things)
     _hook()
     _mxnet.begin_recording(things)

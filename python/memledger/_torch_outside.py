@@ -15,6 +15,9 @@ from . import _native
 from ._in_front import put
 from ._late import is_of_allocator, storage_of
 
+# From here on the Python object of a shared storage lives as long as the storage.
+KEEPS_SHARED = (2, 14)
+
 _blocks = _native.keep({})  # (device, address) -> reference to the tensor or the storage
 _reference = weakref.ref  # to a storage
 _known = None  # the mappings of the process when they were last read
@@ -24,7 +27,7 @@ def watch(torch):
     """Precondition: inside all_or_nothing()."""
     global _reference
     from torch.multiprocessing import reductions
-    if tuple(map(int, torch.__version__.split(".")[:2])) < (2, 1):
+    if tuple(map(int, torch.__version__.split(".")[:2])) < KEEPS_SHARED:
         _reference = functools.partial(_Polled, reductions.StorageWeakRef)
     for name in ("rebuild_storage_fd", "rebuild_storage_filename"):
         if hasattr(reductions, name):
@@ -120,7 +123,7 @@ def _recording_storage(rebuild):
 
 
 class _Polled:
-    """A reference to a storage before PyTorch 2.1, whose Python object may be gone before it."""
+    """A reference to a storage whose Python object may be gone before it."""
 
     def __init__(self, make, storage, on_end):
         self._reference, self._address = make(storage), storage.data_ptr()

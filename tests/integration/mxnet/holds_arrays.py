@@ -2,6 +2,7 @@
 # answers each with the bytes that its arrays have. For test_mxnet_attach.py.
 #
 # SPDX-License-Identifier: Apache-2.0
+import ctypes
 import os
 import sys
 
@@ -13,6 +14,11 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 from line_reader import Lines
 
 held = {}
+libc = ctypes.CDLL(None)
+libc.malloc.restype = libc.memset.restype = libc.free.restype = ctypes.c_void_p
+libc.malloc.argtypes = [ctypes.c_size_t]
+libc.memset.argtypes = [ctypes.c_void_p, ctypes.c_int, ctypes.c_size_t]
+libc.free.argtypes = [ctypes.c_void_p]
 
 
 def hold(floats):
@@ -83,6 +89,26 @@ def hold_module(units):
     return module
 
 
+class Dying(mx.nd.NDArray):
+    """Its memory is free, and others write into it, while its __del__ still runs, until the next
+    line."""
+
+    def __del__(self):
+        super().__del__()
+        others = [libc.memset(libc.malloc(size), 0xff, size) for size in range(16, 1024, 8)]
+        print(0, flush=True)
+        lines.next()
+        for other in others:
+            libc.free(other)
+
+
+def die(floats):
+    array = hold(floats)
+    dying = Dying(array.handle)
+    array.handle = mx.base.NDArrayHandle()  # only one of the two may free it
+    del dying
+
+
 def own_bytes(thing):
     if isinstance(thing, (list, tuple)) and all(isinstance(t, mx.nd.NDArray) for t in thing):
         return 0  # counted by the test
@@ -104,6 +130,8 @@ while words := lines.next().split():
         held[words[1]] = KINDS[words[0]](words[2])
         if words[0] != "pending":
             mx.nd.waitall()
+    elif words[0] == "die":
+        die(words[1])
     elif words[0] == "wait":
         mx.nd.waitall()
     print(sum(own_bytes(thing) for thing in held.values()), flush=True)

@@ -144,7 +144,7 @@ def test_os_exit():
 
 def test_workers():
     """Workers are forked; what they hand over is in shared memory of both."""
-    told, trace = record("workers")
+    told, trace = record("workers", options=["--wait"])
     equal(told, alone("workers"), "what the program said")
     shared = events(trace, "alloc", device="cpu_shared")
     processes = {trace["threads"][e["thread"]]["process"] for e in shared}

@@ -86,6 +86,14 @@ def test_pending():
     p.end()
 
 
+def test_dying():
+    """An array whose memory is free already, while its __del__ still runs."""
+    p = Program()
+    p.ask("plain a 1000", "die 100000")
+    equal(p.record("nothing"), (4000, 4000), "without the dead one")
+    p.end()
+
+
 def test_names():
     """Parameters, gradients and the state of optimizers have their names at once."""
     p = Program()
