@@ -25,7 +25,7 @@ const char ml_sqlite_facts_schema[] =
     "CREATE TABLE process_ends(process INTEGER PRIMARY KEY, end_ns INTEGER,"
     " wait_status INTEGER);\n"
     "CREATE TABLE steps(number INTEGER, begin_ns INTEGER, end_ns INTEGER, peak_bytes INTEGER,"
-    " peak_ns INTEGER, end_bytes INTEGER, allocations INTEGER, frees INTEGER);\n"
+    " peak_ns INTEGER, end_bytes INTEGER, allocations INTEGER, frees INTEGER, paused_ns INTEGER);\n"
     "CREATE TABLE step_categories(number INTEGER, begin_ns INTEGER, category TEXT,"
     " bytes INTEGER);\n"
     "CREATE VIEW live_at_peak AS SELECT a.* FROM allocations a"
@@ -161,7 +161,7 @@ static void put_step(struct insert *in, const struct ml_step *step)
 {
     const uint64_t values[] = {step->number,      step->begin_ns,     step->end_ns,
                                step->peak_bytes,  step->peak_time_ns, step->end_bytes,
-                               step->allocations, step->frees};
+                               step->allocations, step->frees,        step->paused_ns};
 
     for (size_t i = 0; i < ML_ARRAY_SIZE(values); i++)
         bind(in, (int)i + 1, values[i]);
@@ -202,7 +202,7 @@ static int fill_by_step(struct sqlite3 *db, const struct ml_trace *trace, const 
 
 static int fill_steps(struct sqlite3 *db, const struct ml_trace *trace, struct ml_error *err)
 {
-    return fill_by_step(db, trace, "INSERT INTO steps VALUES(?, ?, ?, ?, ?, ?, ?, ?)", put_step,
+    return fill_by_step(db, trace, "INSERT INTO steps VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)", put_step,
                         err);
 }
 

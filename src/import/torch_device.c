@@ -124,7 +124,7 @@ void ml_torch_device_release(struct ml_torch_device *d)
 struct birth {
     uint64_t addr, bytes, requested, stream;
     uint32_t stack, scope;
-    uint8_t category; /* inferred from its stack */
+    struct ml_torch_purpose purpose;
 };
 
 static void put_category(struct ml_torch_device *d, const struct birth *b)
@@ -133,7 +133,8 @@ static void put_category(struct ml_torch_device *d, const struct birth *b)
 
     event.space = space_at(d, b->addr);
     event.addr = b->addr;
-    event.args[1] = b->category;
+    event.args[0] = b->purpose.label;
+    event.args[1] = b->purpose.category;
     ml_import_event(d->t->sink, &event);
 }
 
@@ -152,7 +153,7 @@ static int put_block(struct ml_torch_device *d, const struct birth *b)
         event.args[1] = b->stream;
     }
     ml_import_event(d->t->sink, &event);
-    if (b->category != MEMLEDGER_OTHER)
+    if (b->purpose.category != MEMLEDGER_OTHER)
         put_category(d, b);
     return ml_torch_layout_add_block(&d->layout, b->addr, b->bytes);
 }
@@ -211,7 +212,7 @@ static int put_past(struct ml_torch_device *d, const struct ml_torch_past *past)
         const struct ml_torch_block *b = &past->blocks.items[i];
 
         r = put_block(d, &(struct birth){b->addr, past_bytes(d, b), b->requested, 0, b->stack,
-                                         d->scope, ml_torch_kept_category(d, b->stack)});
+                                         d->scope, ml_torch_kept_purpose(d, b->stack)});
     }
     d->scope = 0;
     return r;
@@ -253,7 +254,7 @@ static int put_alloc(struct ml_torch_device *d, const struct ml_torch_history_en
                          : ml_torch_block_bytes(&d->layout, e->addr, e->size);
 
     return put_block(d, &(struct birth){e->addr, bytes, e->size, e->stream, e->stack,
-                                        scope_of(d, e), ml_torch_new_category(d, e->stack)});
+                                        scope_of(d, e), ml_torch_new_purpose(d, e)});
 }
 
 static void put_unmap(struct ml_torch_device *d, const struct ml_torch_history_entry *e)

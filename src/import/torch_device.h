@@ -48,6 +48,7 @@ struct ml_torch_device {
     ML_VEC(struct ml_torch_open_range) open;
     ML_VEC(struct ml_torch_open_call) calls; /* below the innermost range */
     uint8_t phase;                           /* enum ml_phase, of the last mark */
+    uint32_t last_stack;                     /* of the last allocation */
 };
 
 int ml_torch_device_init(struct ml_torch_device *d, struct ml_torch_snapshot *t, uint32_t number,
@@ -80,10 +81,17 @@ int ml_torch_follow(struct ml_torch_device *d, const struct ml_torch_history_ent
 /* Private: leaves all scopes that stacks show. */
 void ml_torch_leave_calls(struct ml_torch_device *d);
 
-/* Private: the category that its stack gives a block: one that outlived what allocated it, or one
- * that an entry allocated, after ml_torch_follow. MEMLEDGER_OTHER: none */
-uint8_t ml_torch_kept_category(struct ml_torch_device *d, uint32_t stack);
-uint8_t ml_torch_new_category(struct ml_torch_device *d, uint32_t stack);
+/* What its stack says about a block. A category without a label may be refuted by its lifetime. */
+struct ml_torch_purpose {
+    uint8_t category; /* MEMLEDGER_OTHER: unknown */
+    uint32_t label;   /* 0: none */
+};
+
+/* Private: of a block that outlived what allocated it, or of one that an entry allocated, after
+ * ml_torch_follow and before the next entry. */
+struct ml_torch_purpose ml_torch_kept_purpose(struct ml_torch_device *d, uint32_t stack);
+struct ml_torch_purpose ml_torch_new_purpose(struct ml_torch_device *d,
+                                             const struct ml_torch_history_entry *e);
 
 /* Private: an event of this device at the current time. */
 struct ml_event ml_torch_event(const struct ml_torch_device *d, enum ml_kind kind);

@@ -187,22 +187,50 @@ static const struct ml_torch_place *place_of(struct ml_torch_device *d, uint32_t
     return stack && d->t->places.telling ? ml_torch_place_of(&d->t->places, stack) : NULL;
 }
 
-uint8_t ml_torch_kept_category(struct ml_torch_device *d, uint32_t stack)
+struct ml_torch_purpose ml_torch_kept_purpose(struct ml_torch_device *d, uint32_t stack)
 {
     const struct ml_torch_place *place = place_of(d, stack);
 
     if (!place)
-        return MEMLEDGER_OTHER;
-    return place->phase == ML_PHASE_OPTIMIZER ? MEMLEDGER_OPTIMIZER_STATE : place->category;
+        return (struct ml_torch_purpose){0};
+    if (place->phase == ML_PHASE_OPTIMIZER && !place->workspace)
+        return (struct ml_torch_purpose){.category = MEMLEDGER_OPTIMIZER_STATE};
+    return (struct ml_torch_purpose){place->category, place->workspace};
 }
 
-uint8_t ml_torch_new_category(struct ml_torch_device *d, uint32_t stack)
-{
-    const struct ml_torch_place *place = place_of(d, stack);
+/* The sizes that PyTorch chooses: for cuBLAS on Hopper and later, on other GPUs; for cuBLASLt. */
+#define CUBLAS_BYTES (UINT64_C(32) << 20)
+#define CUBLAS_BYTES_BEFORE UINT64_C(8519680) /* :4096:2:16:8 */
+#define CUBLASLT_BYTES (UINT64_C(1) << 20)
 
-    if (!place)
-        return MEMLEDGER_OTHER;
-    if (place->category == MEMLEDGER_OTHER && d->phase == ML_PHASE_NONE)
-        return MEMLEDGER_INPUT; /* if its lifetime confirms it */
-    return place->category;
+/* A multiplication allocates its result, then a workspace if it is the first of its thread and
+ * stream: the second block of the same call. The engine's thread has no stacks. Whether it is kept
+ * for later calls shows in its lifetime. */
+static bool may_be_workspace(struct ml_torch_device *d, const struct ml_torch_history_entry *e,
+                             const struct ml_torch_place *place)
+{
+    bool is_blas = e->size == CUBLAS_BYTES || e->size == CUBLAS_BYTES_BEFORE;
+
+    if (!d->t->places.telling || !d->t->allocs_have_stacks)
+        return false;
+    if (!e->stack)
+        return is_blas;
+    return place && place->multiplies && e->stack == d->last_stack &&
+           (is_blas || e->size == CUBLASLT_BYTES);
+}
+
+struct ml_torch_purpose ml_torch_new_purpose(struct ml_torch_device *d,
+                                             const struct ml_torch_history_entry *e)
+{
+    const struct ml_torch_place *place = place_of(d, e->stack);
+    bool scratch = may_be_workspace(d, e, place);
+
+    d->last_stack = e->stack;
+    if (place && place->category != MEMLEDGER_OTHER)
+        return (struct ml_torch_purpose){place->category, place->workspace};
+    if (scratch)
+        return (struct ml_torch_purpose){.category = MEMLEDGER_WORKSPACE};
+    if (place && d->phase == ML_PHASE_NONE)
+        return (struct ml_torch_purpose){.category = MEMLEDGER_INPUT};
+    return (struct ml_torch_purpose){0};
 }

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "compiler.h"
+#include "event.h"
 #include "memledger/memledger.h"
 #include "phase.h"
 
@@ -119,6 +120,28 @@ static bool is_building(const struct frame *f)
     if (is_in(f, "torch/nn/modules/module.py"))
         return is_one_of(f->function, functions, ML_ARRAY_SIZE(functions));
     return is_in(f, "torch/nn/modules/") && is(f->function, "__init__");
+}
+
+/* PyTorch's functions in C++ that allocate scratch memory for a library and keep it for later
+ * calls: one block for each handle and stream. One calls the other, the innermost counts. */
+static const char *workspace_of(const struct frame *f)
+{
+    if (strstr(f->function, "at::cuda::getCUDABlasLtWorkspace("))
+        return "cuBLASLt" ML_SHARED_WORKSPACE;
+    if (strstr(f->function, "at::cuda::getCurrentCUDABlasHandle("))
+        return "cuBLAS" ML_SHARED_WORKSPACE;
+    return NULL;
+}
+
+static bool is_multiplication(const struct frame *f)
+{
+    static const char *const functions[] = {"linear", "bilinear", "_in_projection",
+                                            "_in_projection_packed",
+                                            "multi_head_attention_forward"};
+
+    if (is_in(f, "torch/nn/functional.py"))
+        return is_one_of(f->function, functions, ML_ARRAY_SIZE(functions));
+    return is_in(f, "torch/nn/modules/linear.py") && is_forward(f);
 }
 
 /* ---- Names --------------------------------------------------------------------- */
@@ -348,6 +371,24 @@ static int list_frames(struct ml_torch_places *p, uint32_t stack)
     return 0;
 }
 
+/* From the innermost frame on. */
+static void find_workspace(struct ml_torch_places *p, struct ml_torch_place *place)
+{
+    const char *name;
+
+    for (size_t i = 0; i < p->frames.len && place->workspace == 0; i++) {
+        struct frame f = frame_at(p, p->frames.items[i]);
+
+        if ((name = workspace_of(&f)))
+            place->workspace = ml_dict_cstr(p->dict, name);
+        place->multiplies = is_multiplication(&f);
+        if (ends_in(f.file, ".py"))
+            break;
+    }
+    if (place->workspace)
+        place->category = MEMLEDGER_WORKSPACE;
+}
+
 static int find_place(struct ml_torch_places *p, uint32_t stack, struct ml_torch_place *ret)
 {
     struct walk w = {.places = p, .place.first_call = (uint32_t)p->calls.len};
@@ -356,6 +397,7 @@ static int find_place(struct ml_torch_places *p, uint32_t stack, struct ml_torch
         return -ENOMEM;
     for (size_t i = p->frames.len; i-- > 0 && w.r == 0;)
         look_at(&w, p->frames.items[i], i + 1 == p->frames.len);
+    find_workspace(p, &w.place);
     p->telling |= w.place.call_count > 0 || w.place.category != MEMLEDGER_OTHER;
     *ret = w.place;
     return w.r;

@@ -29,6 +29,9 @@ struct ml_torch_place {
     uint32_t first_call, call_count; /* outermost first */
     uint8_t phase;                   /* enum ml_phase, of the outermost call */
     uint8_t category;                /* that the functions imply, else MEMLEDGER_OTHER */
+    uint32_t workspace;              /* the name of the library that the block is for; 0: none */
+    bool multiplies; /* the innermost function in Python is one of torch.nn that multiplies
+                      * matrices, and has no memory of its own */
 };
 
 /* All zero bytes, except for the dictionary, is a valid one without stacks. */

@@ -1,10 +1,11 @@
 /* keeps.c: a program of twelve steps that leaks, or does not. It reports through the public
  * header.
  *
- *     keeps forever|while|nothing
+ *     keeps forever|while|refresh|nothing
  *
  * Each step makes a buffer and frees it, replaces one that it keeps, and with `forever`
- * adds three blocks to a list, with `while` to a list that holds those of four steps.
+ * adds three blocks to a list, with `while` to a list that holds those of four steps. With
+ * `refresh` it replaces three blocks of a list that was filled before the steps, elsewhere.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -32,9 +33,9 @@ static const void *in_list(unsigned step, unsigned i)
     return at(LIST + ((uintptr_t)step * KEPT + i) * 4096);
 }
 
-static void fill_list(unsigned step)
+static void fill_list(unsigned step, const char *scope)
 {
-    memledger_push("history");
+    memledger_push(scope);
     for (unsigned i = 0; i < KEPT; i++) {
         memledger_alloc(space, in_list(step, i), 1000);
         memledger_label(space, in_list(step, i), "loss", MEMLEDGER_OTHER);
@@ -60,7 +61,9 @@ static void run_step(unsigned step, const char *what)
     memledger_pop();
     if (strcmp(what, "nothing") == 0)
         return;
-    fill_list(step);
+    if (strcmp(what, "refresh") == 0)
+        drop_from_list(step);
+    fill_list(step, "history");
     if (strcmp(what, "while") == 0 && step >= HELD)
         drop_from_list(step - HELD);
 }
@@ -68,6 +71,9 @@ static void run_step(unsigned step, const char *what)
 int main(int argc, char **argv)
 {
     space = memledger_space_open("cpu", MEMLEDGER_BLOCK, "own");
+    if (argc > 1 && strcmp(argv[1], "refresh") == 0)
+        for (unsigned step = 0; step < STEPS; step++)
+            fill_list(step, "load");
     for (unsigned step = 0; step < STEPS; step++)
         run_step(step, argc > 1 ? argv[1] : "nothing");
     if (argc > 1 && strcmp(argv[1], "forever") == 0) /* at the end all is let go */

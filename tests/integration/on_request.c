@@ -3,7 +3,8 @@
  *
  *     malloc ID BYTES    free ID
  *     block ID BYTES     unblock ID      label ID NAME     (in a space of its own)
- *     push NAME          pop             fork              (the child ends at once)
+ *     push NAME          pop             step ID
+ *     fork               (the child ends at once)
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -42,6 +43,8 @@ static void obey(memledger_space space, const char *what, unsigned id, const cha
         memledger_push(word);
     } else if (!strcmp(what, "pop")) {
         memledger_pop();
+    } else if (!strcmp(what, "step")) {
+        memledger_step(id);
     } else if (!strcmp(what, "fork")) {
         if (fork() == 0)
             _exit(0);

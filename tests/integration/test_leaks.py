@@ -47,7 +47,7 @@ def test_exit_codes():
     passed = verdict("leaks", "--fail", "--min-growth", "3001", "forever.mled")
     equal(passed.returncode, 0, "exit code of a growth that is allowed", passed.stderr)
     contains(passed.stdout, "steady", "the report")
-    for what in ("while", "nothing"):
+    for what in ("while", "refresh", "nothing"):
         done = verdict("leaks", "--fail", record(what))
         equal(done.returncode, 0, f"exit code of {what}", done.stdout, done.stderr)
         contains(done.stdout, "Nothing grows from step to step", "the report")

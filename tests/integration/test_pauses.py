@@ -115,6 +115,32 @@ def test_scopes():
     harness.balanced(harness.dump("t.mled"))
 
 
+def test_steps():
+    """A pause is no time of the step in which it began, and plots show it."""
+    p = Program()
+    p.ask("step 0", "block 1 10", "step 1", "block 2 20")
+    command("pause", p.pid)
+    p.ask("step 2", "block 3 30", "step 3")
+    command("resume", p.pid)
+    p.ask("block 4 40", "step 4", "block 5 50")
+    p.end()
+    marks = harness.report("events", "t.mled", "--kind", "mark")["events"]
+    paused, resumed = (next(m["time_ns"] for m in marks if m["mark"] == what) for what in ("pause", "resume"))
+    steps = harness.report("steps", "t.mled")["steps"]
+    equal([(s["step"], s.get("paused_ns")) for s in steps],
+          [(0, None), (1, resumed - paused), (4, None)], "pauses of the steps", steps)
+    rows = harness.plain(MEMLEDGER, "steps", "t.mled", "--csv").stdout.splitlines()
+    equal([row.split(",")[-1] for row in rows], ["paused_ns", "0", str(resumed - paused), "0"], "CSV", rows)
+    text = harness.plain(MEMLEDGER, "steps", "t.mled").stdout
+    contains(text.split("By step")[1].splitlines()[1].split(), "paused", "the columns")
+    plot = harness.report("plot", "t.mled")
+    equal(plot["pauses"], [{"from_ns": paused, "to_ns": resumed}], "pauses on the axis")
+    within = harness.report("plot", "t.mled", "--from", f"{(paused + resumed) // 2}ns")
+    equal(within["pauses"], [{"from_ns": within["from_ns"], "to_ns": resumed}], "the rest of a pause")
+    harness.plain(MEMLEDGER, "plot", "t.mled", "-f", "-o", "t.svg")
+    contains(open("t.svg").read(), ">paused<", "the picture")
+
+
 def test_children():
     p = Program("--heap")
     p.ask("fork", "block 1 10")

@@ -290,4 +290,16 @@ def test_empty_processes_are_one_line():
     equal(len(rows), 4, "lines about processes", text)  # titles, rule, emit, the others
 
 
+def test_threads_of_all_processes():
+    """A process that recorded nothing has a thread, and one that calls exec() goes on with its own."""
+    for options in (["-f"], ["-f", "--heap"]):
+        result = run("sh", "-c", "cat </dev/null; ls >/dev/null; exec ls >/dev/null", options=options,
+                     stdin=subprocess.DEVNULL)
+        text = harness.plain(harness.MEMLEDGER, "summary", result.trace).stdout
+        summary = harness.report("summary", result.trace)
+        equal((summary["process_count"], summary["threads"]), (3, 3), "processes and threads", text)
+        contains(text, "  with 3 threads in all\n", "summary")
+        equal("4 processes recorded" in text, False, "the shell and what it executed are one", text)
+
+
 harness.main(globals())

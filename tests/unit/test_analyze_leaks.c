@@ -222,6 +222,86 @@ static void what_is_replaced_does_not_grow(void **state)
     release(&l);
 }
 
+/* Before the steps: blocks that they replace or free. */
+static void fill(struct story *s, uint64_t blocks, const char *label)
+{
+    for (uint64_t i = 0; i < blocks; i++)
+        labelled(s, KEPT + i * 4096, 100, label);
+}
+
+/* A cache that one function fills and another refreshes. */
+static void a_block_for_one_of_another_group_is_no_growth(void **state)
+{
+    struct story s = story_begin();
+    struct leaky l;
+
+    (void)state;
+    fill(&s, 20, "filled");
+    for (uint64_t i = 0; i < 12; i++) {
+        step(&s, i);
+        if (i % 3 != 2) /* the end of a step may be between the two */
+            dies(&s, KEPT + i * 4096);
+        labelled(&s, KEPT * 2 + i * 4096, 100, "refreshed");
+        if (i % 3 == 0 && i > 0)
+            dies(&s, KEPT + (i - 1) * 4096);
+    }
+    l = look(&s, by_label);
+    assert_int_equal(l.leaks.list.len, 0);
+    release(&l);
+}
+
+static void a_cache_that_is_replaced_and_grows_leaks(void **state)
+{
+    struct story s = story_begin();
+    struct leaky l;
+
+    (void)state;
+    fill(&s, 20, "filled");
+    for (uint64_t i = 0; i < 12; i++) {
+        step(&s, i);
+        dies(&s, KEPT + i * 4096);
+        labelled(&s, KEPT * 2 + i * 4096, 100, "refreshed");
+        labelled(&s, KEPT * 3 + i * 4096, 100, "refreshed");
+    }
+    l = look(&s, by_label);
+    assert_int_equal(l.leaks.list.len, 1);
+    assert_int_equal(l.leaks.list.items[0].sign, ML_LEAK_STEADY);
+    assert_int_equal(l.leaks.list.items[0].grown_bytes, l.leaks.measured * 100);
+    assert_int_equal(l.leaks.list.items[0].grown_blocks, l.leaks.measured);
+    release(&l);
+}
+
+/* The blocks that go have another size, come back, or all go at once. */
+static void other_frees_do_not_hide_a_leak(void **state)
+{
+    static const char *const labels[] = {"smaller", "comes and goes", "freed at once"};
+
+    (void)state;
+    for (size_t how = 0; how < ML_ARRAY_SIZE(labels); how++) {
+        struct story s = story_begin();
+        struct leaky l;
+
+        fill(&s, 20, labels[how]);
+        for (uint64_t i = 0; i < 12; i++) {
+            step(&s, i);
+            labelled(&s, KEPT * 2 + i * 4096, how == 0 ? 101 : 100, "kept");
+            if (how == 0)
+                dies(&s, KEPT + i * 4096);
+            else if (how == 1 && i % 3 == 0)
+                dies(&s, KEPT);
+            else if (how == 1 && i % 3 == 1)
+                labelled(&s, KEPT, 100, labels[how]);
+            for (uint64_t k = 0; how == 2 && i == 6 && k < 20; k++)
+                dies(&s, KEPT + k * 4096);
+        }
+        l = look(&s, by_label);
+        assert_int_equal(l.leaks.list.len, 1);
+        assert_string_equal(l.leaks.list.items[0].names[0], "kept");
+        assert_int_equal(l.leaks.list.items[0].sign, how == 2 ? ML_LEAK_LIKELY : ML_LEAK_STEADY);
+        release(&l);
+    }
+}
+
 static void a_list_that_is_filled_now_and_then_is_likely_a_leak(void **state)
 {
     struct story s = story_begin();
@@ -540,6 +620,9 @@ int main(void)
         cmocka_unit_test(modules_side_by_side_are_not_one),
         cmocka_unit_test(steps_are_those_of_the_program),
         cmocka_unit_test(what_is_replaced_does_not_grow),
+        cmocka_unit_test(a_block_for_one_of_another_group_is_no_growth),
+        cmocka_unit_test(a_cache_that_is_replaced_and_grows_leaks),
+        cmocka_unit_test(other_frees_do_not_hide_a_leak),
         cmocka_unit_test(a_list_that_is_filled_now_and_then_is_likely_a_leak),
         cmocka_unit_test(a_leak_comes_before_a_cache_that_fills_up),
         cmocka_unit_test(the_first_step_is_warm_up_in_a_short_run),

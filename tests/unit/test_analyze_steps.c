@@ -54,6 +54,49 @@ static void tell_three_steps(struct story *s)
     born(s, 0x3000, 7); /* still the last step */
 }
 
+static void switch_recording(struct story *s, uint64_t mark, uint64_t time_ns)
+{
+    s->f.time_ns = time_ns;
+    story_event(s, (struct ml_event){.kind = ML_MARK, .args = {mark, 1}});
+}
+
+/* From before the first step, twice in the second, and from the third on. */
+static void a_pause_is_no_time_of_a_step(void **state)
+{
+    struct story s = story_begin();
+    struct stepped r;
+
+    (void)state;
+    switch_recording(&s, ML_MARK_PAUSE, 100);
+    switch_recording(&s, ML_MARK_RESUME, 200);
+    for (uint64_t i = 0; i < 3; i++) {
+        s.f.time_ns = 1000 * (i + 1);
+        step(&s, i);
+        born(&s, 0x1000 * (i + 1), 10);
+        if (i == 0)
+            continue;
+        switch_recording(&s, ML_MARK_PAUSE, 1000 * (i + 1) + 300);
+        switch_recording(&s, ML_MARK_PAUSE, 1000 * (i + 1) + 310); /* of another process */
+        if (i == 2)
+            continue;
+        switch_recording(&s, ML_MARK_RESUME, 1000 * (i + 1) + 400);
+        switch_recording(&s, ML_MARK_PAUSE, 1000 * (i + 1) + 500);
+        switch_recording(&s, ML_MARK_RESUME, 1000 * (i + 1) + 700);
+    }
+    s.f.time_ns = 4000;
+    born(&s, 0x9000, 10);
+    r = read_steps(&s);
+    assert_int_equal(r.steps.list.len, 3);
+    assert_int_equal(r.steps.list.items[0].paused_ns, 0);
+    assert_int_equal(r.steps.list.items[1].paused_ns, 300);
+    assert_int_equal(r.steps.list.items[2].paused_ns, 700);
+    assert_int_equal(ml_step_duration_ns(&r.steps.list.items[0]), 1000);
+    assert_int_equal(ml_step_duration_ns(&r.steps.list.items[1]), 700);
+    assert_int_equal(ml_step_duration_ns(&r.steps.list.items[2]), 300);
+    assert_true(ml_steps_paused(&r.steps));
+    release(&r);
+}
+
 static void each_step_has_its_own_peak(void **state)
 {
     struct story s = story_begin();
@@ -501,6 +544,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_step_has_its_own_peak),
+        cmocka_unit_test(a_pause_is_no_time_of_a_step),
         cmocka_unit_test(a_step_can_be_gone_back_to),
         cmocka_unit_test(a_step_that_only_frees_peaks_at_its_beginning),
         cmocka_unit_test(an_end_without_allocations_is_no_step),

@@ -45,6 +45,42 @@ static struct ml_trace *layered_trace(void)
     return fixture_open(&f);
 }
 
+/* Both are older than the recording, so neither has a scope. */
+static void a_parameter_and_its_gradient_are_two(void **state)
+{
+    struct fixture f = fixture_begin();
+    struct ml_trace *trace;
+    struct ml_summary s;
+    uint32_t label;
+
+    (void)state;
+    for (uint64_t i = 0; i < 3; i++)
+        fixture_event(&f, (struct ml_event){.kind = ML_ALLOC,
+                                            .space = f.block,
+                                            .addr = 0x1000 * (i + 1),
+                                            .size = 400 - 100 * (i / 2)});
+    label = ml_maker_string(f.maker, "w");
+    for (uint64_t i = 0; i < 3; i++)
+        fixture_event(&f, (struct ml_event){
+                              .kind = ML_LABEL,
+                              .space = f.block,
+                              .addr = 0x1000 * (i + 1),
+                              .args = {label, i == 0 ? MEMLEDGER_PARAMETER : MEMLEDGER_GRADIENT}});
+    fixture_free(&f, f.block, 0x1000);
+    trace = fixture_open(&f);
+    s = summarize(trace, 10);
+    assert_int_equal(s.labels.total, 2);
+    assert_string_equal(s.labels.list.items[0].category, "gradient");
+    assert_int_equal(s.labels.list.items[0].at_peak_bytes, 700);
+    assert_int_equal(s.labels.list.items[0].at_peak_blocks, 2);
+    assert_int_equal(s.labels.list.items[0].left_bytes, 700);
+    assert_string_equal(s.labels.list.items[1].category, "parameter");
+    assert_int_equal(s.labels.list.items[1].at_peak_bytes, 400);
+    assert_int_equal(s.labels.list.items[1].left_bytes, 0);
+    ml_summary_release(&s);
+    ml_trace_free(trace);
+}
+
 static void totals_are_those_of_the_books(void **state)
 {
     struct ml_trace *trace = layered_trace();
@@ -264,6 +300,7 @@ static void from_nothing_has_no_percentage(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_parameter_and_its_gradient_are_two),
         cmocka_unit_test(totals_are_those_of_the_books),
         cmocka_unit_test(the_peak_is_taken_apart),
         cmocka_unit_test(processes_tell_how_they_ended),

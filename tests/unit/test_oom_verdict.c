@@ -626,6 +626,36 @@ static void an_empty_segment_is_free(void **state)
     ml_trace_free(trace);
 }
 
+/* After a second memory may have gone anywhere: the figure is shown, and nothing rests on it. */
+static void an_old_sample_is_no_reason(void **state)
+{
+    (void)state;
+    for (uint64_t age_ns = ML_OOM_OLD_NS; age_ns <= ML_OOM_OLD_NS + 10; age_ns += 10) {
+        struct gpu g = gpu_begin(ML_CUDA_MEMORY);
+        bool old = age_ns > ML_OOM_OLD_NS;
+        struct ml_oom_report report;
+        const struct ml_oom *oom;
+        struct ml_trace *trace;
+
+        fixture_alloc(&g.f, g.memory, BASE, 100 * MIB);
+        fixture_alloc(&g.f, g.torch, BASE, 100 * MIB);
+        g.f.time_ns = 100;
+        gpu_free(&g, 9000 * MIB);
+        g.f.time_ns = 100 + age_ns;
+        refuse(&g, g.torch, 0, 30 * MIB);
+        trace = fixture_open(&g.f);
+        report = told(trace, 1);
+        oom = &report.list.items[0];
+        assert_true(oom->sampled_free.known);
+        assert_int_equal(oom->sampled_free.bytes, 9000 * MIB);
+        assert_int_equal(oom->free_age_ns, age_ns);
+        assert_int_equal(oom->driver.free.known, !old);
+        assert_int_equal(oom->limited, !old);
+        ml_oom_report_release(&report);
+        ml_trace_free(trace);
+    }
+}
+
 /* The driver has plenty: what was refused shows the limit, at any other time too. */
 static void a_refusal_shows_the_limit(void **state)
 {
@@ -686,6 +716,7 @@ int main(void)
         cmocka_unit_test(pages_make_one_hole),
         cmocka_unit_test(an_empty_segment_is_free),
         cmocka_unit_test(a_refusal_shows_the_limit),
+        cmocka_unit_test(an_old_sample_is_no_reason),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

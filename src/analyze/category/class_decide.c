@@ -235,6 +235,22 @@ static bool is_of_pass(const struct ml_class_facts *birth, uint8_t category)
            (category == MEMLEDGER_ACTIVATION || category == MEMLEDGER_INTERMEDIATE_GRADIENT);
 }
 
+/* Whether the size of a block and its place in a call make it a library's workspace, if it is kept.
+ * Only a stack that names the library makes it one for certain. */
+static bool may_be_workspace(const struct ml_classifier *c, const struct ml_block *block,
+                             const struct ml_class_facts *birth)
+{
+    return c->inferred && birth->label_category == MEMLEDGER_WORKSPACE && block->label == 0;
+}
+
+/* What backward keeps can also be a gradient, if no parameter says how large those are. */
+static bool is_kept_workspace(const struct ml_classifier *c, const struct ml_block *block,
+                              const struct ml_class_facts *birth)
+{
+    return may_be_workspace(c, block, birth) &&
+           (birth->rule != ML_CLASS_RULE_BACKWARD || ml_map_len(&c->parameter_sizes) > 0);
+}
+
 /* For a result of a pass that outlived later passes. A block from the first passes belongs to a
  * library, unless other passes turn out to leave one too. */
 static uint8_t outlived(struct ml_classifier *c, const struct ml_block *block,
@@ -249,6 +265,8 @@ static uint8_t outlived(struct ml_classifier *c, const struct ml_block *block,
         c->failed = -ENOMEM;
     if (pass >= ML_KEPT_FIRST)
         return category;
+    if (is_kept_workspace(c, block, birth))
+        return MEMLEDGER_WORKSPACE;
     /* Unnamed memory that an engine's operators keep is their workspace. */
     return c->spaces.items[block->space].by_engine && !birth->is_result ? MEMLEDGER_TEMPORARY
                                                                         : MEMLEDGER_OTHER;
@@ -302,7 +320,8 @@ uint8_t ml_classifier_category(struct ml_classifier *c, const struct ml_block *b
     const struct ml_passes *passes;
     uint8_t category;
 
-    if (birth->label_category != MEMLEDGER_OTHER && !is_refuted_input(c, process, block, birth))
+    if (birth->label_category != MEMLEDGER_OTHER && !may_be_workspace(c, block, birth) &&
+        !is_refuted_input(c, process, block, birth))
         return birth->label_category;
     if (birth->tag_category != MEMLEDGER_OTHER)
         return birth->tag_category;

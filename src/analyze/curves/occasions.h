@@ -1,5 +1,5 @@
 /* occasions.h: what a timeline shows on its axis: steps, epochs, phases, the program's markers, and
- * allocations that were refused.
+ * allocations that were refused; and pauses of the recording.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -24,12 +24,18 @@ struct ml_occasion {
     uint64_t number; /* of a step or an epoch; the bytes of a refused request */
 };
 
+/* The recording was paused. */
+struct ml_pause {
+    uint64_t from_ns, to_ns;
+};
+
 struct ml_occasions {
     ML_VEC(struct ml_occasion) list; /* by time */
     uint64_t left_out;               /* beyond the limit, the last ones */
+    ML_VEC(struct ml_pause) pauses;  /* by time, cut off at the ends of that time */
 };
 
-/* Those of a time, including its end.
+/* Those of a time, including its end. Of pauses, those that begin or end in it.
  * @ret    to be released, after a failure too
  * @return 0 or negative errno */
 int ml_occasions(const struct ml_trace *trace, uint64_t from_ns, uint64_t to_ns, size_t limit,

@@ -110,6 +110,18 @@ static bool is_installed(const char *file)
     return false;
 }
 
+/* PyTorch's snapshots have C++ functions among those in Python, mostly without a line. */
+static bool is_cpp(const char *file, uint32_t line)
+{
+    static const char *const endings[] = {"cpp", "cc", "cu", "cuh", "h", "hpp"};
+    const char *dot = strrchr(file, '.');
+
+    for (size_t i = 0; dot && i < ML_ARRAY_SIZE(endings); i++)
+        if (strcmp(dot + 1, endings[i]) == 0)
+            return true;
+    return line == 0 && !(dot && strcmp(dot, ".py") == 0);
+}
+
 /* Whether the frame is code of the distribution or of a compiler's library, as the functions are
  * that a template of C++ was instantiated from. */
 static bool is_of_system(const struct ml_trace *trace, const struct ml_frame *frame)
@@ -133,8 +145,10 @@ static bool is_of_system(const struct ml_trace *trace, const struct ml_frame *fr
 
 static bool is_own(const struct ml_trace *trace, const struct ml_frame *frame)
 {
+    const char *file = ml_trace_string(trace, frame->file, NULL);
+
     if (frame->kind == ML_FRAME_PYTHON)
-        return !is_installed(ml_trace_string(trace, frame->file, NULL));
+        return !is_installed(file) && !is_cpp(file, frame->line);
     return frame->line != 0 && !is_of_system(trace, frame);
 }
 

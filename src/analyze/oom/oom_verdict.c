@@ -204,6 +204,26 @@ static int find_leak(const struct case_file *c, struct ml_error *err)
     return r < 0 ? ml_error_set(err, r, "out of memory") : 0;
 }
 
+static uint64_t age_of(const struct ml_oom *o, uint64_t sample_ns)
+{
+    return o->refusal.time_ns > sample_ns ? o->refusal.time_ns - sample_ns : 0;
+}
+
+/* The figures of the device and the process, as last sampled. */
+static int find_figures(struct case_file *c, struct ml_error *err)
+{
+    struct ml_oom *o = c->oom;
+    int r = ml_device_figures(c->trace, o->refusal.event, o->refusal.time_ns, &o->driver, 1, err);
+
+    if (r == 0 && o->host)
+        r = ml_address_space(c->trace, o->refusal.event, &o->addresses, err);
+    o->sampled_free = o->driver.free;
+    o->free_age_ns = age_of(o, o->driver.time_ns);
+    o->driver.free.known &= o->free_age_ns <= ML_OOM_OLD_NS;
+    o->addresses.used.known &= age_of(o, o->addresses.time_ns) <= ML_OOM_OLD_NS;
+    return r;
+}
+
 static int examine(struct case_file *c, struct ml_error *err)
 {
     struct ml_oom *o = c->oom;
@@ -212,10 +232,7 @@ static int examine(struct case_file *c, struct ml_error *err)
 
     if (o->refusal.killed)
         at.at = (struct ml_at){.kind = ML_AT_TIME, .time_ns = o->refusal.time_ns};
-    r = ml_device_figures(c->trace, o->refusal.event, o->refusal.time_ns, &o->driver, 1, err);
-
-    if (r == 0 && o->host)
-        r = ml_address_space(c->trace, o->refusal.event, &o->addresses, err);
+    r = find_figures(c, err);
     if (r == 0)
         r = ml_snapshot(c->trace, &at, &o->holders.at, &c->replay, err);
     if (r == 0)

@@ -23,6 +23,11 @@
 
 #define ML_OOM_SHOWN 3 /* refusals to report if none is selected: the last ones */
 
+/* A sample that is older than this is shown, but no verdict rests on it: memory may have been
+ * taken or freed since. The sampler writes each value more often, if it is not held up and was not
+ * asked for a lower rate. */
+#define ML_OOM_OLD_NS UINT64_C(1000000000)
+
 enum ml_oom_verdict {
     ML_OOM_UNKNOWN,
     ML_OOM_SHORTAGE,
@@ -77,9 +82,12 @@ struct ml_oom {
     /* The requester; "" if unknown. */
     const char *module, *class_name, *scope, *phase, *category, *line;
 
-    struct ml_device_figures driver;
+    struct ml_device_figures driver;   /* free: unknown if its sample is old */
+    struct ml_seen sampled_free;       /* as last sampled, however long ago … */
+    uint64_t free_age_ns;              /* … before the refusal */
     struct ml_seen group_limit;        /* of the control group, if the kernel killed for it */
-    struct ml_address_space addresses; /* on the host, of the process that made the request */
+    struct ml_address_space addresses; /* on the host, of the process that made the request; used:
+                                        * unknown if its sample is old */
     uint64_t live_bytes, live_blocks;  /* on the device, of all recorded processes */
     bool has_segments;
     struct ml_free_place place; /* of the process that made the request */

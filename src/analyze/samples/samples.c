@@ -258,8 +258,10 @@ static int take_addresses(void *ctx, const struct ml_event *event)
     if (event->kind != ML_SAMPLE || !(event->args[1] & ML_SAMPLE_ADDRESSES) ||
         !ml_sample_about(event, &process) || process != s->ret->process)
         return 0;
-    if (up_to_it)
+    if (up_to_it) {
         s->ret->used = (struct ml_seen){true, event->args[2]};
+        s->ret->time_ns = event->time_ns;
+    }
     if (up_to_it || !s->ret->limit.known)
         s->ret->limit = (struct ml_seen){true, event->args[4]};
     return 0;

@@ -93,7 +93,8 @@ void ml_samples_release(struct ml_samples *samples);
 /* The address space of a process and the limit on it, RLIMIT_AS. */
 struct ml_address_space {
     uint32_t process;           /* number, given by the caller */
-    struct ml_seen used, limit; /* used: as last sampled up to the event */
+    struct ml_seen used, limit; /* used: as last sampled up to the event … */
+    uint64_t time_ns;           /* … then; 0: never */
 };
 
 /* Fills it in by one pass. If the process was sampled only after the first `events` events, the

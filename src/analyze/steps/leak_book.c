@@ -190,13 +190,14 @@ static int enter_group(struct ml_leak_book *book, uint32_t index)
 
     if (group < 0 || group >= NUMBER_MAX ||
         ((size_t)group == book->list.len &&
-         ml_vec_push(&book->list, (struct ml_leak_group){0}) < 0))
+         ml_vec_push(&book->list, (struct ml_leak_group){.space = block->space}) < 0))
         return -ENOMEM;
     book->entries.items[index].number = (uint32_t)(group + 1) & NUMBER_MAX;
     resize_group(book, (uint32_t)group, block->size);
     book->list.items[group].blocks++;
     if (block->stack != 0)
         book->list.items[group].stack = block->stack;
+    book->list.items[group].several_spaces |= book->list.items[group].space != block->space;
     book->list.items[group].not_cache |= block->category != MEMLEDGER_KV_CACHE;
     book->list.items[group].not_libc |= !book->replay->spaces.items[block->space].from_libc;
     return is_pliable(book, index) ? make_pliable(book, index) : 0;

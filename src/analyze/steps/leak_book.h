@@ -23,11 +23,19 @@ struct ml_leak_change {
 struct ml_leak_group {
     uint64_t bytes, blocks;
     uint64_t end_bytes, end_blocks;
-    uint32_t stack; /* of the latest block */
-    bool touched;   /* is in the list of changed groups */
-    bool not_libc;  /* it had blocks that are not malloc's or mmap's */
-    bool not_cache; /* it had blocks that are not keys and values */
+    uint32_t stack;      /* of the latest block */
+    uint32_t space;      /* of the first block … */
+    bool several_spaces; /* … and others had blocks in others */
+    bool touched;        /* is in the list of changed groups */
+    bool not_libc;       /* it had blocks that are not malloc's or mmap's */
+    bool not_cache;      /* it had blocks that are not keys and values */
 };
+
+/* Sizes in a damaged trace may overflow; the wrapped sum is no more wrong than the sizes. */
+static inline int64_t ml_leak_add(int64_t a, int64_t b)
+{
+    return (int64_t)((uint64_t)a + (uint64_t)b);
+}
 
 /* The blocks of a group that were never freed. */
 struct ml_leak_sum {

@@ -91,12 +91,6 @@ static int by_strength(const void *a, const void *b)
     return x->group < y->group ? -1 : 1;
 }
 
-/* Sizes in a damaged trace may overflow; the wrapped sum is no more wrong than the sizes. */
-static int64_t sum_of(int64_t a, int64_t b)
-{
-    return (int64_t)((uint64_t)a + (uint64_t)b);
-}
-
 /* Keys and values become longer with each token: only more of them are growth. */
 static bool is_growth(const struct ml_leak_change *change, const struct ml_leak_group *group)
 {
@@ -106,9 +100,9 @@ static bool is_growth(const struct ml_leak_change *change, const struct ml_leak_
 static void add_change(struct growth *g, const struct ml_leak_change *change,
                        const struct ml_leak_group *group, uint64_t middle)
 {
-    g->bytes = sum_of(g->bytes, change->bytes);
-    g->blocks = sum_of(g->blocks, change->blocks);
-    g->late_bytes = sum_of(g->late_bytes, change->step > middle ? change->bytes : 0);
+    g->bytes = ml_leak_add(g->bytes, change->bytes);
+    g->blocks = ml_leak_add(g->blocks, change->blocks);
+    g->late_bytes = ml_leak_add(g->late_bytes, change->step > middle ? change->bytes : 0);
     g->grew += is_growth(change, group);
     g->last = is_growth(change, group) ? change->step : g->last;
     g->fell += change->bytes < 0;

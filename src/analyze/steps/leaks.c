@@ -12,6 +12,7 @@
 #include "defs.h"
 #include "leak_book.h"
 #include "memledger/memledger.h"
+#include "replaced_blocks.h"
 #include "step_track.h"
 
 #define SLICES 20 /* for a run without steps */
@@ -199,6 +200,8 @@ static int evaluate(struct pass *p, const struct ml_leaks_opts *opts, struct ml_
     ml_leak_range(&p->book, opts, ret);
     if (ret->slices > 0)
         r = ml_leak_left(&p->book, ret);
+    if (r == 0)
+        r = ml_leak_replaced(&p->book, ret->warm_up);
     if (r == 0)
         r = ml_leak_signs(&p->book, opts, ret);
     ret->at.instant.health = ml_health_of(&p->replay);

@@ -49,12 +49,54 @@ static int name_devices(const struct ml_replay *replay, struct ml_steps *steps)
     return 0;
 }
 
+/* ---- Pauses ------------------------------------------------------------ */
+
+/* The time of a pause in the current step, up to now. */
+static uint64_t pause_until(const struct ml_step_book *book, uint64_t time_ns)
+{
+    return book->is_paused && time_ns > book->paused_at_ns ? time_ns - book->paused_at_ns : 0;
+}
+
+static void note_pause(struct ml_step_book *book, const struct ml_event *event)
+{
+    if (event->kind != ML_MARK)
+        return;
+    if (event->args[0] == ML_MARK_PAUSE && !book->is_paused) {
+        book->is_paused = true;
+        book->paused_at_ns = event->time_ns;
+    } else if (event->args[0] == ML_MARK_RESUME) {
+        book->paused_ns += pause_until(book, event->time_ns);
+        book->is_paused = false;
+    }
+}
+
+uint64_t ml_step_duration_ns(const struct ml_step *step)
+{
+    uint64_t ns = step->end_ns > step->begin_ns ? step->end_ns - step->begin_ns : 0;
+
+    return ns - ml_min_u64(ns, step->paused_ns);
+}
+
+bool ml_steps_paused(const struct ml_steps *steps)
+{
+    bool paused = steps->has_after && steps->after.paused_ns > 0;
+
+    for (size_t i = 0; i < steps->list.len; i++)
+        paused |= steps->list.items[i].paused_ns > 0;
+    for (size_t i = 0; i < steps->evaluations.len; i++)
+        paused |= steps->evaluations.items[i].paused_ns > 0;
+    return paused;
+}
+
+/* ---- Steps ------------------------------------------------------------- */
+
 static int end_step(struct ml_step_book *book, uint64_t event, uint64_t time_ns)
 {
     const struct ml_replay *replay = book->replay;
     struct ml_step *step = &book->steps->list.items[book->steps->list.len - 1];
 
     step->end_ns = time_ns;
+    step->paused_ns = book->paused_ns + pause_until(book, time_ns);
     step->end_event = event;
     step->end_bytes = replay->bytes.live_bytes;
     step->peak_bytes = replay->recent_peak.bytes;
@@ -76,6 +118,8 @@ static int begin_step(struct ml_step_book *book, const struct ml_event *event)
         return -ENOMEM;
     book->allocations = ml_step_allocations(book->replay);
     book->frees = count_frees(book->replay);
+    book->paused_ns = 0;
+    book->paused_at_ns = event->time_ns;
     ml_replay_reset_crest(book->replay, event->time_ns);
     book->open = true;
     return 0;
@@ -140,6 +184,7 @@ void ml_step_book_mark(struct ml_step_book *book, const struct ml_event *event)
         book->failed = note_process(book, event);
     if (book->failed < 0)
         return;
+    note_pause(book, event);
     book->track.replay = book->replay;
     switch (ml_step_track_mark(&book->track, event)) {
     case ML_STEP_BEGINS: book->failed = on_begin(book, event); break;

@@ -23,6 +23,7 @@ struct ml_step_device {
 struct ml_step {
     uint64_t number; /* from the program */
     uint64_t begin_ns, end_ns;
+    uint64_t paused_ns; /* of this time the recording was paused */
     uint64_t peak_bytes, peak_time_ns;
     uint64_t peak_event, end_event; /* for ml_replay_instant */
     uint64_t end_bytes;             /* live at its end */
@@ -53,6 +54,9 @@ struct ml_step_book {
     struct ml_step_track track;
     bool open;                   /* the last of the list has not ended */
     uint64_t allocations, frees; /* when it began */
+    bool is_paused;              /* the recording … */
+    uint64_t paused_at_ns;       /* … since then, or since the step began */
+    uint64_t paused_ns;          /* in earlier pauses of the step */
     int failed;                  /* -ENOMEM */
 };
 
@@ -71,6 +75,13 @@ void ml_steps_release(struct ml_steps *steps);
 
 /* The first step with that number, NULL: there is none. */
 const struct ml_step *ml_steps_find(const struct ml_steps *steps, uint64_t number);
+
+/* How long it was recorded: a pause in it is no time of its own, and steps of the program that
+ * began in the pause are not known. */
+uint64_t ml_step_duration_ns(const struct ml_step *step);
+
+/* Whether the recording was paused in any, including evaluations and what follows. */
+bool ml_steps_paused(const struct ml_steps *steps);
 
 /* Whether live memory rose by a hundredth or more after the last step, which is worth a look. A
  * loss or a counter that the program keeps is not. */

@@ -9,17 +9,22 @@
 #include "replay.h"
 
 enum ml_group_by {
-    ML_BY_CATEGORY, /* key: the category */
-    ML_BY_SCOPE,    /* key: the scope */
-    ML_BY_LABEL,    /* key: scope << 32 | label; skips blocks without a label */
+    ML_BY_CATEGORY,
+    ML_BY_SCOPE,
+    ML_BY_LABEL, /* by scope, label and category; skips blocks without a label */
+};
+
+/* Members that do not tell groups apart are 0. A parameter and its gradient have the same label,
+ * and the same scope if both are older than the recording. */
+struct ml_compose_key {
+    uint32_t scope, label, category;
 };
 
 struct ml_composed {
-    uint64_t key;
+    struct ml_compose_key key;
     uint64_t bytes;
     uint64_t left_bytes; /* of them, without the driver's own */
     uint64_t blocks;
-    uint8_t category; /* of the first block */
 };
 
 struct ml_composition {
@@ -37,6 +42,6 @@ void ml_composition_release(struct ml_composition *composition);
 
 /* One group, NULL if it has no blocks. Linear in the number of groups. */
 const struct ml_composed *ml_composition_find(const struct ml_composition *composition,
-                                              uint64_t key);
+                                              struct ml_compose_key key);
 
 #endif

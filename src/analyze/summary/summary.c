@@ -18,18 +18,6 @@ static const char *copy_setting(const struct ml_trace *trace, const char *key,
     return value ? ml_arena_dup(arena, value, strlen(value)) : NULL;
 }
 
-static uint32_t count_threads(const struct ml_replay *replay)
-{
-    uint32_t count = 0, numbers = ml_trace_threads(replay->trace);
-
-    for (uint32_t i = 0; i < numbers; i++) {
-        const struct ml_thread *thread = ml_trace_thread(replay->trace, i);
-
-        count += thread->tid != 0 && ml_replay_has_process(replay, thread->process);
-    }
-    return count;
-}
-
 /* The part that needs the whole trace. */
 static void fill_totals(const struct ml_replay *at_end, struct ml_summary *ret)
 {
@@ -42,7 +30,6 @@ static void fill_totals(const struct ml_replay *at_end, struct ml_summary *ret)
     ret->duration_ns = info->end_ns;
     ret->events = at_end->events;
     ret->file_bytes = info->file_bytes;
-    ret->threads = count_threads(at_end);
     ret->ooms = at_end->ooms;
     ret->health = ml_health_of(at_end);
     for (size_t i = 0; i < at_end->spaces.len; i++)

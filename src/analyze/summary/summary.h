@@ -56,7 +56,7 @@ struct ml_summary_category {
     uint64_t allocations, frees;
 };
 
-/* A scope, or a label within its scope. */
+/* A scope, or a label within its scope and category. */
 struct ml_summary_entry {
     const char *scope;                       /* path, "" for none */
     const char *label;                       /* NULL in the list of scopes */
@@ -94,7 +94,7 @@ struct ml_summary_process {
     uint32_t rank;     /* 1 + its number in a job; 0: none */
     const char *place; /* in that job: "rank=3 world_size=8"; NULL: none */
     const char *how;
-    uint32_t threads;
+    uint32_t threads; /* that recorded something; its main thread if none did */
     struct ml_figures counted;
     uint64_t start_ns, end_ns;
     enum ml_ending ending;
@@ -108,7 +108,7 @@ struct ml_summary {
     const char *host;      /* NULL: not recorded */
     uint64_t start_wall_ns, duration_ns;
     uint64_t events, file_bytes;
-    uint32_t threads;
+    uint32_t threads; /* of all processes */
     uint64_t ooms;
     struct ml_health health;
     struct ml_figures counted;                /* of all devices; the peak is that of their sum */

@@ -34,8 +34,9 @@ static int add_category(uint8_t category, const struct ml_replay *at_end,
                         struct ml_summary *ret)
 {
     const struct ml_replay_category *all = &at_end->categories[category];
-    const struct ml_composed *group = ml_composition_find(peak, category);
-    const struct ml_composed *left = ml_composition_find(end, category);
+    const struct ml_compose_key key = {.category = category};
+    const struct ml_composed *group = ml_composition_find(peak, key);
+    const struct ml_composed *left = ml_composition_find(end, key);
     struct ml_summary_category c = {
         .category = category,
         .name = ml_category_name(category),
@@ -93,7 +94,7 @@ static int copy_names(const struct ml_trace *trace, uint32_t scope, struct ml_ar
 static int fill_entry(const struct ml_trace *trace, const struct ml_composed *group, bool label,
                       struct ml_arena *arena, struct ml_summary_entry *e)
 {
-    uint32_t len, scope = (uint32_t)(label ? group->key >> 32 : group->key);
+    uint32_t len, scope = group->key.scope;
     const char *name;
 
     e->scope = ml_scope_path_dup(trace, scope, arena);
@@ -101,9 +102,9 @@ static int fill_entry(const struct ml_trace *trace, const struct ml_composed *gr
         return -ENOMEM;
     if (!label)
         return 0;
-    name = ml_trace_string(trace, (uint32_t)group->key, &len);
+    name = ml_trace_string(trace, group->key.label, &len);
     e->label = ml_arena_dup(arena, name, len);
-    e->category = ml_category_name(group->category);
+    e->category = ml_category_name((uint8_t)group->key.category);
     return e->label ? 0 : -ENOMEM;
 }
 

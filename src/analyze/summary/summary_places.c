@@ -187,7 +187,7 @@ static int add_processes(const struct ml_replay *replay, const struct ml_map *th
         if (process->pid == 0 || !ml_replay_has_process(replay, i))
             continue;
         ml_map_get(threads, i, &count);
-        p.threads = (uint32_t)count;
+        p.threads = count ? (uint32_t)count : 1; /* the main thread recorded nothing */
         command = ml_trace_string(replay->trace, process->command, &len);
         p.command = ml_arena_dup(&ret->arena, command, len);
         p.how = ml_how_name(process->how);
@@ -215,11 +215,21 @@ static int by_number(const void *a, const void *b)
     return x->number < y->number ? -1 : x->number > y->number;
 }
 
+static uint32_t all_threads(const struct ml_summary *summary)
+{
+    uint32_t count = 0;
+
+    for (size_t i = 0; i < summary->processes.len; i++)
+        count += summary->processes.items[i].threads;
+    return count;
+}
+
 /* An image that took another's place by exec() is in the same process. Precondition: the list is by
  * number. */
 static void join_images(const struct ml_trace *trace, struct ml_summary *ret)
 {
     ret->process_count = (uint32_t)ret->processes.len;
+    ret->threads = all_threads(ret);
     for (size_t i = 0; i < ret->processes.len; i++) {
         const struct ml_process *process = ml_trace_process(trace, ret->processes.items[i].number);
         struct ml_summary_process key = {.number = (uint32_t)process->parent}, *before;
@@ -227,6 +237,7 @@ static void join_images(const struct ml_trace *trace, struct ml_summary *ret)
         if (process->how != ML_EXECED || process->parent < 0)
             continue;
         ret->process_count--;
+        ret->threads -= ret->threads > 0; /* the main thread went on */
         before = bsearch(&key, ret->processes.items, i, sizeof(key), by_number);
         if (before)
             before->ending = ML_ENDING_EXEC;

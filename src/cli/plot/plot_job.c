@@ -49,6 +49,10 @@ static int put_numbers(const struct ml_plot_request *q, const struct ml_job_band
                          to_ns - first->start_ns, MARKS_MAX, &marks, err);
     for (size_t i = 0; i < marks.list.len; i++)
         marks.list.items[i].time_ns += first->start_ns;
+    for (size_t i = 0; i < marks.pauses.len; i++) {
+        marks.pauses.items[i].from_ns += first->start_ns;
+        marks.pauses.items[i].to_ns += first->start_ns;
+    }
     if (r == 0)
         r = ml_timeline_json(&(struct ml_timeline_numbers){.file = q->names[job->first_trace],
                                                            .device = q->picture.device,

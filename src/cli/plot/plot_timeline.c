@@ -272,6 +272,24 @@ static int put_numbers(const struct timelines *t, const struct ml_bands *bands,
     return r;
 }
 
+static int draw_bands(struct timelines *t, const struct ml_bands *bands, struct ml_canvas *canvas,
+                      struct ml_error *err)
+{
+    const struct ml_timeline *total = &bands->total;
+    struct ml_occasions pauses = {0};
+    struct ml_plot_opts picture = t->picture;
+    int r = 0;
+
+    if (total->health.pauses)
+        r = ml_occasions(t->request->traces[0], total->from_ns, total->from_ns + total->span_ns, 0,
+                         &pauses, err);
+    picture.occasions = &pauses;
+    if (r == 0)
+        ml_plot_bands(canvas, bands, t->series.items + 1, t->series.len - 1, t->buckets, &picture);
+    ml_occasions_release(&pauses);
+    return r;
+}
+
 static int draw_one(struct timelines *t, struct ml_canvas *canvas, struct ml_error *err)
 {
     struct ml_bands bands;
@@ -284,8 +302,7 @@ static int draw_one(struct timelines *t, struct ml_canvas *canvas, struct ml_err
     else if (r == 0 && ml_plot_run_is_sampled(&t->runs[0]))
         draw_curves(t, canvas); /* samples cannot be stacked */
     else if (r == 0)
-        ml_plot_bands(canvas, &bands, t->series.items + 1, t->series.len - 1, t->buckets,
-                      &t->picture);
+        r = draw_bands(t, &bands, canvas, err);
     if (t->runs)
         t->runs[0].timeline = (struct ml_timeline){0}; /* the bands own it */
     ml_bands_release(&bands);

@@ -5,6 +5,7 @@
 #include "plot_bands.h"
 
 #include "category_columns.h"
+#include "occasions.h"
 
 #define NAME_PX 24      /* above the highest area */
 #define LABEL_ROOM_PX 4 /* around a name in its area */
@@ -230,6 +231,34 @@ static void draw_peak(const struct stack *s)
     ml_draw_text(s->canvas, &bold, x, y - 9, bytes);
 }
 
+/* ---- Pauses ------------------------------------------------------------ */
+
+static void draw_pause(const struct stack *s, const struct ml_pause *pause)
+{
+    const struct ml_pen veil = {
+        .fill = ML_INK_PAPER, .opacity = 0.6, .hover = "the recording was paused"};
+    const struct ml_pen edge = {.stroke = ML_INK_QUIET, .width = 1, .dash = 1};
+    const struct ml_lettering quiet = {
+        .ink = ML_INK_QUIET, .anchor = ML_ANCHOR_MIDDLE, .halo = true};
+    double left = ml_frame_x(&s->frame, (double)pause->from_ns);
+    double right = ml_frame_x(&s->frame, (double)pause->to_ns);
+
+    ml_draw_box(s->canvas, &veil, left, s->frame.top, right - left, s->frame.bottom - s->frame.top);
+    ml_draw_line(s->canvas, &edge, left, s->frame.top, left, s->frame.bottom);
+    ml_draw_line(s->canvas, &edge, right, s->frame.top, right, s->frame.bottom);
+    if (right - left > ml_text_width("paused", ML_TEXT_PX, false))
+        ml_draw_text(s->canvas, &quiet, (left + right) / 2, s->frame.top + ML_TEXT_PX, "paused");
+}
+
+/* Nothing is known of the memory there: the bands below only go on. */
+static void draw_pauses(const struct stack *s)
+{
+    const struct ml_occasions *o = s->opts->occasions;
+
+    for (size_t i = 0; o && i < o->pauses.len; i++)
+        draw_pause(s, &o->pauses.items[i]);
+}
+
 /* ---- The picture ------------------------------------------------------- */
 
 static void find_scales(struct stack *s)
@@ -284,6 +313,7 @@ void ml_plot_bands(struct ml_canvas *canvas, const struct ml_bands *bands,
     ml_frame_byte_axis(canvas, &s.frame, ml_plot_on_device(canvas, "live memory", opts));
     for (size_t i = s.count; i-- > 0;)
         draw_area(&s, i);
+    draw_pauses(&s);
     ml_frame_time_axis(canvas, &s.frame);
     for (size_t i = 0; i < s.count; i++)
         draw_label(&s, i);

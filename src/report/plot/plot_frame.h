@@ -19,6 +19,7 @@ struct ml_plot_opts {
     const char *others; /* a line about what is not shown; NULL: everything is */
     bool adds_devices;  /* several are shown as their sum */
     bool no_times;      /* the recordings have none: the axis counts events instead */
+    const struct ml_occasions *occasions; /* of one recording; NULL: not known */
 };
 
 #define ML_PLOT_MARGIN_PX 16

@@ -33,7 +33,7 @@ static int put_head(const struct ml_ranks *ranks, const struct ml_style *style, 
                           ranks->rows.len == 1 && ranks->world_size <= 1 ? "" : "s", ranks->hosts,
                           ranks->hosts == 1 ? "" : "s", ranks->steps, ranks->steps == 1 ? "" : "s");
     if (r == 0 && ranks->numbered)
-        r = ml_report_warning(out, style, "No trace has a rank: they are numbered by name.");
+        r = ml_report_warning(out, style, "no trace has a rank; they are numbered by name");
     if (r == 0 && ranks->other_jobs > 0)
         r = ml_report_warning(out, style,
                               "%zu file%s of other jobs left out; --job chooses another.",

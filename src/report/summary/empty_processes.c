@@ -26,6 +26,21 @@ size_t ml_empty_processes(const struct ml_summary *summary)
     return n;
 }
 
+/* Another image took the place of one that ended with exec(): the process is told once. */
+static bool is_told(const struct ml_summary_process *process)
+{
+    return ml_process_is_empty(process) && process->ending != ML_ENDING_EXEC;
+}
+
+static size_t count_told(const struct ml_summary *summary)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < summary->processes.len; i++)
+        n += is_told(&summary->processes.items[i]);
+    return n;
+}
+
 static bool same_program(const char *a, const char *b)
 {
     const char *x, *y;
@@ -38,7 +53,7 @@ static bool same_program(const char *a, const char *b)
 static bool is_named(const struct ml_summary *summary, size_t process)
 {
     for (size_t i = 0; i < process; i++)
-        if (ml_process_is_empty(&summary->processes.items[i]) &&
+        if (is_told(&summary->processes.items[i]) &&
             same_program(summary->processes.items[i].command,
                          summary->processes.items[process].command))
             return true;
@@ -56,7 +71,7 @@ static int put_names(const struct ml_summary *summary, size_t width, struct ml_b
         const char *name;
         size_t len = ml_command_line_program(process->command, &name), taken;
 
-        if (len == 0 || !ml_process_is_empty(process) || is_named(summary, i))
+        if (len == 0 || !is_told(process) || is_named(summary, i))
             continue;
         taken = ml_utf8_width((const char *)line->data, line->len);
         if (width && taken + strlen(before) + ml_utf8_width(name, len) + MORE_WIDTH > width)
@@ -70,7 +85,8 @@ static int put_names(const struct ml_summary *summary, size_t width, struct ml_b
 int ml_empty_processes_text(const struct ml_summary *summary, const struct ml_style *style,
                             struct ml_buf *out)
 {
-    size_t count = ml_empty_processes(summary);
+    size_t count = count_told(summary);
+    bool more = ml_empty_processes(summary) < summary->processes.len;
     struct ml_buf line = {0};
     char number[32];
     int r;
@@ -78,8 +94,8 @@ int ml_empty_processes_text(const struct ml_summary *summary, const struct ml_st
     if (count == 0)
         return 0;
     r = ml_buf_printf(&line, "%s%s process%s recorded nothing",
-                      ml_format_count(number, (int64_t)count),
-                      count < summary->processes.len ? " more" : "", count == 1 ? "" : "es");
+                      ml_format_count(number, (int64_t)count), more ? " more" : "",
+                      count == 1 ? "" : "es");
     if (r == 0)
         r = put_names(summary, ml_prose_width(style), &line);
     if (r == 0)

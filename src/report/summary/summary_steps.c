@@ -142,6 +142,8 @@ static void step_json(const struct ml_steps *steps, const struct ml_step *step,
         ml_json_kv_u64(json, kind == ML_ROW_STEP ? "step" : "before_step", step->number);
     ml_json_kv_u64(json, "begin_ns", step->begin_ns);
     ml_json_kv_u64(json, "end_ns", step->end_ns);
+    if (step->paused_ns)
+        ml_json_kv_u64(json, "paused_ns", step->paused_ns);
     ml_json_kv_u64(json, "peak_bytes", step->peak_bytes);
     ml_json_kv_u64(json, "peak_time_ns", step->peak_time_ns);
     ml_json_kv_u64(json, "end_bytes", step->end_bytes);

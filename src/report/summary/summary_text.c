@@ -112,7 +112,7 @@ int ml_summary_line(struct ml_buf *out, const struct ml_style *style, const char
 static int put_peak(const struct page *p, const char *name, const struct ml_figures *f)
 {
     char bytes[32], time[32];
-    bool no_times = ml_health_no_times(&p->s->health);
+    bool no_times = ml_health_no_times(&p->s->health) || f->peak_bytes == 0;
 
     return ml_summary_line(p->out, p->style, name,
                            ml_format_bytes(bytes, (int64_t)f->peak_bytes, p->style->unit), "%s%s",
@@ -268,8 +268,9 @@ static int put_totals(const struct page *p)
 
     if (r == 0 && p->s->processes.len > 0)
         r = ml_summary_line(p->out, p->style, "processes", ml_format_count(a, p->s->process_count),
-                            "with %s thread%s", ml_format_count(b, (int64_t)p->s->threads),
-                            p->s->threads == 1 ? "" : "s");
+                            "with %s thread%s%s", ml_format_count(b, (int64_t)p->s->threads),
+                            p->s->threads == 1 ? "" : "s",
+                            p->s->process_count == 1 ? "" : " in all");
     if (r == 0 && p->s->ooms > 0)
         r = ml_summary_line(p->out, p->style, "out of memory",
                             ml_format_count(a, (int64_t)p->s->ooms),

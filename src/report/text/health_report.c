@@ -326,9 +326,12 @@ static void tell_pauses(struct writer *w, const struct ml_health *h)
     snprintf(times, sizeof(times), "%" PRIu64 " times", h->pauses);
     snprintf(text, sizeof(text),
              "%s%sthe recording was paused %s, for %s%s: blocks allocated and freed meanwhile are "
-             "not in it, and malloc's blocks of before are not followed",
+             "not in it%s",
              w->name ? w->name : "", w->name ? ": " : "", h->pauses == 1 ? "once" : times, paused,
-             h->pauses == 1 ? "" : " in all");
+             h->pauses == 1 ? "" : " in all",
+             h->heap_recorded && !h->heap_sampled && !h->heap_large
+                 ? ", and malloc's blocks of before are not followed"
+                 : "");
     w->r = ml_report_paragraph(w->out, w->style, 0, text);
 }
 

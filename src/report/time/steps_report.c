@@ -15,6 +15,7 @@
 #include "summary_steps.h"
 
 #define FIXED_ROOM 54 /* step, begin, duration, peak, at end and allocations, with gaps */
+#define PAUSED_ROOM 10
 
 /* ---- Text -------------------------------------------------------------- */
 
@@ -62,7 +63,7 @@ static struct ml_category_columns choose_columns(const struct ml_steps *steps,
     size_t fixed; /* "after" is wider than "step" */
 
     ml_summary_steps_rows(steps, measure, &columns);
-    fixed = FIXED_ROOM + (steps->has_after ? 1 : 0);
+    fixed = FIXED_ROOM + (steps->has_after ? 1 : 0) + (ml_steps_paused(steps) ? PAUSED_ROOM : 0);
     if (style->width > 0)
         ml_category_fit(&columns, &all, style->width > fixed ? style->width - fixed : 0);
     return columns;
@@ -72,6 +73,7 @@ struct table_of_steps {
     struct ml_table t;
     const struct ml_category_columns *columns;
     const struct ml_style *style;
+    bool paused; /* there is a column for it */
 };
 
 static void put_row(void *ctx, const struct ml_step *step, enum ml_step_kind kind)
@@ -81,7 +83,11 @@ static void put_row(void *ctx, const struct ml_step *step, enum ml_step_kind kin
 
     ml_summary_steps_name(&table->t, step, kind);
     ml_cells_time(&table->t, step->begin_ns);
-    ml_cells_time(&table->t, step->end_ns - step->begin_ns);
+    ml_cells_time(&table->t, ml_step_duration_ns(step));
+    if (table->paused && step->paused_ns)
+        ml_cells_time(&table->t, step->paused_ns);
+    else if (table->paused)
+        ml_table_cell(&table->t, "");
     ml_cells_bytes(&table->t, table->style, step->peak_bytes);
     ml_cells_bytes(&table->t, table->style, step->end_bytes);
     ml_cells_count(&table->t, step->allocations);
@@ -108,13 +114,15 @@ static int put_table(const struct ml_summary *summary, bool several, const struc
                      struct ml_buf *out)
 {
     const struct ml_steps *steps = &summary->steps;
-    static const char *const titles[] = {">step", ">begin",  ">duration",
-                                         ">peak", ">at end", ">allocs"};
+    static const char *const times[] = {">step", ">begin", ">duration", ">paused"};
+    static const char *const figures[] = {">peak", ">at end", ">allocs"};
     struct ml_category_columns columns = choose_columns(steps, style);
-    struct table_of_steps table = {.columns = &columns, .style = style};
+    struct table_of_steps table = {
+        .columns = &columns, .style = style, .paused = ml_steps_paused(steps)};
     int r = put_heading(summary, several, columns.unit, style, out);
 
-    ml_cells_columns(&table.t, titles, ML_ARRAY_SIZE(titles));
+    ml_cells_columns(&table.t, times, ML_ARRAY_SIZE(times) - !table.paused);
+    ml_cells_more_columns(&table.t, figures, ML_ARRAY_SIZE(figures));
     ml_category_titles(&table.t, &columns);
     ml_summary_steps_rows(steps, put_row, &table);
     r = ml_cells_print(&table.t, r, out, style);
@@ -216,6 +224,8 @@ static int step_csv(const struct ml_step *step, const struct ml_summary_process 
         r = process ? ml_csv_u64(out, process->pid) : ml_csv_null(out);
     if (r == 0)
         r = process && process->rank ? ml_csv_u64(out, process->rank - 1) : ml_csv_null(out);
+    if (r == 0)
+        r = ml_csv_u64(out, step->paused_ns);
     return r < 0 ? r : ml_csv_end(out);
 }
 
@@ -243,6 +253,8 @@ int ml_steps_csv(const struct ml_process_steps *steps, struct ml_buf *out)
         r = ml_csv_text(out, "pid");
     if (r == 0)
         r = ml_csv_text(out, "rank");
+    if (r == 0)
+        r = ml_csv_text(out, "paused_ns");
     if (r == 0)
         r = ml_csv_end(out);
     for (size_t i = 0; i < steps->list.len && r == 0; i++)

@@ -139,6 +139,15 @@ static void put_occasions(struct ml_json *json, const struct ml_timeline_numbers
         put_occasion(json, n->trace, &n->occasions->list.items[i]);
     ml_json_end_array(json);
     ml_json_kv_u64(json, "marks_left_out", n->occasions->left_out);
+    ml_json_key(json, "pauses");
+    ml_json_begin_array(json);
+    for (size_t i = 0; i < n->occasions->pauses.len; i++) {
+        ml_json_begin_object(json);
+        ml_json_kv_u64(json, "from_ns", n->occasions->pauses.items[i].from_ns);
+        ml_json_kv_u64(json, "to_ns", n->occasions->pauses.items[i].to_ns);
+        ml_json_end_object(json);
+    }
+    ml_json_end_array(json);
 }
 
 static void put_span(struct ml_json *json, const struct ml_timeline_numbers *n)

@@ -39,7 +39,8 @@ static void reasons_json(struct ml_json *json, const struct ml_oom *o)
     ml_json_seen(json, "short_bytes", &o->short_bytes);
     ml_json_kv_u64(json, "live_bytes", o->live_bytes);
     ml_json_kv_u64(json, "live_blocks", o->live_blocks);
-    ml_json_seen(json, "free_bytes", &o->driver.free);
+    ml_json_seen(json, "free_bytes", &o->sampled_free);
+    ml_json_seen(json, "free_age_ns", &(struct ml_seen){o->sampled_free.known, o->free_age_ns});
     ml_json_seen(json, "total_bytes", &o->driver.total);
     ml_json_seen(json, "address_limit_bytes", &o->addresses.limit);
     ml_json_seen(json, "address_used_bytes", &o->addresses.used);

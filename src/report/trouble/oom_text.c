@@ -83,6 +83,26 @@ static void say_segments(struct prose *p)
         say(p, " This one needs a new segment of %s.", SIZE(p->o->need_bytes));
 }
 
+#define WORTH_SAYING_NS UINT64_C(100000000) /* the sampler's pace */
+
+/* "The driver had 3.1 GiB free of 79.1 GiB, 0.3 s before." */
+static void say_sampled(struct prose *p)
+{
+    const struct ml_oom *o = p->o;
+    char age[32];
+
+    if (!o->sampled_free.known) {
+        say(p, " The device's free memory was not recorded.");
+        return;
+    }
+    say(p, " %s had %s free", o->host ? "The machine" : "The driver", SIZE(o->sampled_free.bytes));
+    if (o->driver.total.known)
+        say(p, " of %s", SIZE(o->driver.total.bytes));
+    if (o->free_age_ns > WORTH_SAYING_NS)
+        say(p, ", %s before", ml_format_duration_ns(age, (int64_t)o->free_age_ns));
+    say(p, o->driver.free.known ? "." : ", too long ago to judge by it.");
+}
+
 static void say_free(struct prose *p)
 {
     const struct ml_oom *o = p->o;
@@ -93,12 +113,7 @@ static void say_free(struct prose *p)
         say(p, " %s was live there.", SIZE(o->live_bytes));
     if (o->refusal.driver_bytes)
         say(p, " The driver refused %s.", SIZE(o->refusal.driver_bytes));
-    if (o->driver.free.known)
-        say(p, " %s had %s free", o->host ? "The machine" : "The driver",
-            SIZE(o->driver.free.bytes));
-    if (o->driver.free.known && o->driver.total.known)
-        say(p, " of %s", SIZE(o->driver.total.bytes));
-    say(p, o->driver.free.known ? "." : " The device's free memory was not recorded.");
+    say_sampled(p);
 }
 
 /* ---- Why --------------------------------------------------------------- */

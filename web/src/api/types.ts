@@ -88,6 +88,7 @@ export interface Plot {
   reserved?: ReservedCurve[]; // of devices with segments
   marks: Mark[];
   marks_left_out: number;
+  pauses?: { from_ns: number; to_ns: number }[]; // of the recording
   traces?: { file: string; start_ns: number; end_ns: number }[]; // by rank: in the order of the question
 }
 
@@ -220,6 +221,7 @@ export interface Step {
   step: number;
   begin_ns: number;
   end_ns: number;
+  paused_ns?: number; // of this time the recording was paused
   peak_bytes: Bytes;
   peak_time_ns: number;
   end_bytes: Bytes;
@@ -354,6 +356,7 @@ export interface OomVerdict {
   short_bytes: Bytes | null;
   live_bytes: Bytes;
   free_bytes: Bytes | null;
+  free_age_ns: number | null;
   total_bytes: Bytes | null;
   segments: {
     segments: number;
@@ -423,7 +426,7 @@ export interface Summary extends Report {
   out_of_memory: number;
   by_device: { device: string; peak_bytes: Bytes; peak_time_ns: number; never_freed_bytes: Bytes; allocations: number; frees: number }[];
   by_category: { category: string; at_peak_bytes: Bytes; at_peak_percent: number; at_peak_blocks: number; peak_bytes: Bytes; never_freed_bytes: Bytes }[];
-  samples: { devices: SampledDevice[] } | null;
+  samples: { events: number; devices: SampledDevice[] } | null;
   processes: {
     pid: number;
     command: string;

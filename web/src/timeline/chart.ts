@@ -187,7 +187,7 @@ export class Chart {
       axes: this.axes(),
       cursor: { y: false, points: { show: false }, drag: { x: true, y: false, setScale: false } },
       hooks: {
-        draw: [(u) => drawOverlay(u, this.content?.plot.marks ?? [], this.moments, fontPx())],
+        draw: [(u) => drawOverlay(u, this.content?.plot ?? { marks: [] }, this.moments, fontPx())],
         setSelect: [(u) => this.selected(u)],
         setCursor: [(u) => this.events.hovered(this.momentOf(u.cursor.idx))],
       },

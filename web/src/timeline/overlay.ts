@@ -1,9 +1,9 @@
-/* What a timeline shows above and over its bands: steps, phases, markers, refusals, chosen moments.
+/* What a timeline shows above and over its bands: steps, phases, pauses, markers, refusals, chosen moments.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 import uPlot from 'uplot';
-import type { Mark } from '../api/types';
+import type { Mark, Plot } from '../api/types';
 import { formatBytes } from '../format/bytes';
 import { labelStride } from '../format/marks';
 import type { Moments } from '../instant/moments';
@@ -16,6 +16,8 @@ const stepRowEm = 1; // baseline, below the top
 const phaseRowEm = [1.4, 2.6] as const;
 const stepLabelEm = 3;
 const lineMinPx = 8; // of two lines that are closer to each other, the second is left out
+
+type Occasions = Pick<Plot, 'marks' | 'pauses'>;
 
 /* Drawing in CSS pixels, with x in ns. */
 interface Pen {
@@ -160,6 +162,24 @@ function drawPhase(pen: Pen, name: string, from: number, to: number): void {
   if (pen.context.measureText(name).width < width - 6) pen.context.fillText(name, left + 3, bottom - 0.25 * pen.em);
 }
 
+/* Nothing is known of the memory in a pause: what is drawn there only goes on. */
+function drawPauses(pen: Pen, pauses: NonNullable<Plot['pauses']>): void {
+  for (const pause of pauses) {
+    const left = Math.max(pen.x(pause.from_ns), pen.left);
+    const width = Math.min(pen.x(pause.to_ns), pen.right) - left;
+    if (width < 1) continue;
+    pen.context.fillStyle = colour(inks.paper);
+    pen.context.globalAlpha = 0.6;
+    pen.context.fillRect(left, pen.top, width, pen.bottom - pen.top);
+    pen.context.globalAlpha = 1;
+    pen.context.strokeStyle = colour(inks.quiet);
+    verticalLine(pen, Math.max(pause.from_ns, pen.from), pen.top, [2, 3]);
+    verticalLine(pen, Math.min(pause.to_ns, pen.to), pen.top, [2, 3]);
+    pen.context.fillStyle = colour(inks.text);
+    if (pen.context.measureText('paused').width < width - 6) haloText(pen, 'paused', left + 3, pen.bottom - 0.5 * pen.em);
+  }
+}
+
 function drawPhases(pen: Pen, marks: readonly Mark[]): void {
   for (const span of phaseSpans(marks, pen.to))
     if (span.to > pen.from && span.from < pen.to) drawPhase(pen, span.name, span.from, span.to);
@@ -210,7 +230,7 @@ function drawFlag(pen: Pen, x: number, { text, row }: Flag): void {
 }
 
 /* @fontPx  size of the texts */
-export function drawOverlay(u: uPlot, marks: readonly Mark[], moments: Moments, fontPx: number): void {
+export function drawOverlay(u: uPlot, { marks, pauses }: Occasions, moments: Moments, fontPx: number): void {
   const pen = penOf(u, fontPx);
 
   u.ctx.save();
@@ -219,6 +239,7 @@ export function drawOverlay(u: uPlot, marks: readonly Mark[], moments: Moments, 
   u.ctx.textAlign = 'left';
   u.ctx.textBaseline = 'alphabetic';
   u.ctx.lineWidth = 1;
+  drawPauses(pen, pauses ?? []);
   drawPhases(pen, marks);
   drawSteps(pen, marks);
   drawNamed(pen, marks);

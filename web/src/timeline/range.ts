@@ -48,13 +48,19 @@ export function reveal(range: Range, moment: number, bounds: Range): Range {
 interface Span {
   begin_ns: number;
   end_ns: number;
+  paused_ns?: number;
+}
+
+/* A pause of the recording is no time of the step in which it began. */
+export function durationOf(span: Span): number {
+  return span.end_ns - span.begin_ns - (span.paused_ns ?? 0);
 }
 
 const lengthiest = 1.5; // times the longest other step
 
 /* The last step lasts until its process ends, which may take much longer than a step. */
 function endOf(steps: readonly Span[], last: Span): number {
-  const longest = steps.slice(0, -1).reduce((most, { begin_ns, end_ns }) => Math.max(most, end_ns - begin_ns), 0);
+  const longest = steps.slice(0, -1).reduce((most, step) => Math.max(most, durationOf(step)), 0);
   return longest > 0 ? Math.min(last.end_ns, last.begin_ns + lengthiest * longest) : last.end_ns;
 }
 

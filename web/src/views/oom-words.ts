@@ -4,6 +4,7 @@
  */
 import type { OomChange, OomVerdict } from '../api/types';
 import { formatBytes } from '../format/bytes';
+import { formatDuration } from '../format/time';
 
 function plural(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? '' : 's'}`;
@@ -32,6 +33,15 @@ function limitSentence(limit: number, used: number | null): string {
   return `The limit on the process’s address space (ulimit -v, RLIMIT_AS) forbade it: ${formatBytes(limit)}${inUse}.`;
 }
 
+function sampledSentence(free: number | null, total: number | null, ageNs: number): string {
+  if (free === null) return 'The device’s free memory was not recorded.';
+  const of = total === null ? '' : ` of ${formatBytes(total)}`;
+  const before = ageNs > 1e8 ? `, ${formatDuration(ageNs)} before` : '';
+  const old = ageNs > 1e9 ? ', too long ago to judge by it' : '';
+
+  return `The device had ${formatBytes(free)} free${of}${before}${old}.`;
+}
+
 export function freeSentences(v: OomVerdict): string[] {
   const { segments: s } = v;
   const sentences: string[] = [];
@@ -42,8 +52,7 @@ export function freeSentences(v: OomVerdict): string[] {
       sentences.push(`${formatBytes(s.hole_bytes)} was free in ${plural(s.holes, 'hole')}, the largest ${formatBytes(s.largest_hole_bytes)}.`);
     sentences.push(`The largest request that would have succeeded was ${formatBytes(s.largest_request_bytes)}.`);
   }
-  if (v.free_bytes === null) sentences.push('The device’s free memory was not recorded.');
-  else sentences.push(`The device had ${formatBytes(v.free_bytes)} free${v.total_bytes === null ? '' : ` of ${formatBytes(v.total_bytes)}`}.`);
+  sentences.push(sampledSentence(v.free_bytes, v.total_bytes, v.free_age_ns ?? 0));
   if (v.rule === 'address_limit' && v.address_limit_bytes !== null) sentences.push(limitSentence(v.address_limit_bytes, v.address_used_bytes));
   if (v.short_bytes !== null && v.short_bytes > 0) sentences.push(`${formatBytes(v.short_bytes)} was missing.`);
   return sentences;

@@ -30,7 +30,7 @@ function processesTable({ processes, health }: Summary, store: Store): DataTable
     columns: [
       numberColumn('pid', (row) => row.pid),
       bytesColumn('peak', (row) => row.peak_bytes),
-      timeColumn('at', (row) => row.peak_time_ns),
+      timeColumn('at', (row) => (row.peak_bytes > 0 ? row.peak_time_ns : null)),
       countColumn('allocations', (row) => row.allocations),
       bytesColumn('allocated', (row) => row.allocated_bytes),
       bytesColumn('never freed', (row) => row.never_freed_bytes),

@@ -13,6 +13,7 @@ import { DataTable } from '../dom/table';
 import type { Store } from '../state/store';
 import { categoryLegend } from '../dom/category-legend';
 import { categories, words, type Category } from '../theme/categories';
+import { durationOf } from '../timeline/range';
 import { framed } from './frame';
 import { describeParts, StepChart } from './step-chart';
 
@@ -44,7 +45,8 @@ function columnsOf(lines: readonly Line[]): Column<Line>[] {
   return [
     { title: 'step', numeric: true, value: (line) => line.step, text: (line) => (line.step === null ? 'after' : String(line.step)) },
     timeColumn('begin', (line) => line.begin_ns),
-    timeColumn('duration', (line) => line.end_ns - line.begin_ns),
+    timeColumn('duration', durationOf),
+    ...(lines.some((line) => line.paused_ns) ? [timeColumn<Line>('paused', (line) => line.paused_ns ?? null)] : []),
     bytesColumn('peak', (line) => line.peak_bytes),
     bytesColumn('at end', (line) => line.end_bytes),
     countColumn('allocs', (line) => line.allocations),

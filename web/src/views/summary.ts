@@ -25,14 +25,22 @@ function moment(data: Summary, ns: number): string {
   return hasTimes(data.health) ? formatDuration(ns) : `event ${formatCount(ns)}`;
 }
 
+/* As the command counts them. */
+function eventsFact(data: Summary): HTMLElement {
+  const samples = data.samples?.events ?? 0;
+  const beside = samples > 0 ? `and ${formatCount(samples)} ${samples === 1 ? 'sample' : 'samples'}, ` : '';
+
+  return fact('events', formatCount(data.events - samples), `${beside}${formatBytes(data.file_bytes)} on disk`);
+}
+
 function facts(data: Summary): HTMLElement {
   return h(
     'dl',
     { class: 'facts' },
-    fact('peak', formatBytes(data.peak_bytes), `at ${moment(data, data.peak_time_ns)}`, formatExact(data.peak_bytes)),
+    fact('peak', formatBytes(data.peak_bytes), data.peak_bytes > 0 ? `at ${moment(data, data.peak_time_ns)}` : '', formatExact(data.peak_bytes)),
     fact('never freed', formatBytes(data.never_freed_bytes), `in ${formatCount(data.never_freed_blocks)} blocks`, formatExact(data.never_freed_bytes)),
     fact('allocations', formatCount(data.allocations), `${formatBytes(data.allocated_bytes)} in all; frees ${formatCount(data.frees)}`),
-    fact('events', formatCount(data.events), `${formatBytes(data.file_bytes)} on disk`),
+    eventsFact(data),
     hasTimes(data.health) ? fact('duration', formatDuration(data.duration_ns), '') : h('div'),
     data.named_percent_at_peak === null ? h('div') : fact('named', formatPercent(data.named_percent_at_peak), 'of the peak'),
   );

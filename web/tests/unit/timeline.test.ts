@@ -65,6 +65,7 @@ describe('the visible range', () => {
   test('fits the steps, or the run without steps', () => {
     expect(fitToSteps([{ begin_ns: 400, end_ns: 500 }, { begin_ns: 500, end_ns: 600 }], bounds)).toEqual({ from: 396, to: 604 });
     expect(fitToSteps([], bounds)).toEqual(bounds);
+    expect(fitToSteps([{ begin_ns: 400, end_ns: 510, paused_ns: 100 }, { begin_ns: 510, end_ns: 900 }], bounds)).toEqual({ from: 398, to: 528 }); // nor a pause
     expect(fitToSteps([{ begin_ns: 400, end_ns: 410 }, { begin_ns: 410, end_ns: 900 }], bounds)).toEqual({ from: 400, to: 426 }); // not the time until the process ends
   });
 });
