@@ -128,7 +128,7 @@ static int cmd_detach(int argc, char **argv)
 
     if (r >= 0)
         return r;
-    r = ml_recorded_session_open(pid, &session, &err);
+    r = ml_recorded_session_open(pid, false, &session, &err);
     ml_recorded_session_release(&session);
     if (!r && !ml_injected_recorder(pid, library))
         r = ml_error_set(&err, -ESRCH, "process %d is not recorded by memledger attach", (int)pid);
