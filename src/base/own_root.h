@@ -18,6 +18,9 @@ bool ml_root_is_own(pid_t pid);
  * @return a descriptor (O_PATH) or negative errno */
 int ml_root_open(pid_t pid);
 
+/* The number of the mount that a file was opened through; -1: unknown. */
+int ml_mount_of(int fd);
+
 /* Opens a file below a root, however its path and the links on the way go up.
  * @how  flags of open, without O_CREAT
  * @return a descriptor; -ENOSYS: it is another root than ours, and the kernel (before 5.6) or a
