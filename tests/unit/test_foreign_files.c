@@ -1,5 +1,5 @@
-/* test_foreign_files.c: files that another process chose: regular ones (base/regular_file.h), and
- * those below its root (base/own_root.h), those that it has mapped (base/mapped_file.h).
+/* test_foreign_files.c: files that another process chose: regular ones (process/regular_file.h),
+ * and those below its root (process/own_root.h), those that it has mapped (process/mapped_file.h).
  *
  * SPDX-License-Identifier: Apache-2.0
  */

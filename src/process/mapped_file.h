@@ -6,8 +6,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#ifndef ML_BASE_MAPPED_FILE_H
-#define ML_BASE_MAPPED_FILE_H
+#ifndef ML_PROCESS_MAPPED_FILE_H
+#define ML_PROCESS_MAPPED_FILE_H
 
 #include <stdbool.h>
 #include <stdint.h>

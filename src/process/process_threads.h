@@ -2,8 +2,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#ifndef ML_BASE_PROCESS_THREADS_H
-#define ML_BASE_PROCESS_THREADS_H
+#ifndef ML_PROCESS_THREADS_H
+#define ML_PROCESS_THREADS_H
 
 #include <stdbool.h>
 #include <sys/types.h>

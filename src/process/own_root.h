@@ -5,8 +5,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#ifndef ML_BASE_OWN_ROOT_H
-#define ML_BASE_OWN_ROOT_H
+#ifndef ML_PROCESS_OWN_ROOT_H
+#define ML_PROCESS_OWN_ROOT_H
 
 #include <stdbool.h>
 #include <sys/types.h>
