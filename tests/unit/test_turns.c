@@ -119,7 +119,7 @@ static void settle(unsigned block)
 }
 
 /* Each instruction of many changes in turn, up to the first that a change has not. */
-static void survives_jumps(void **state)
+__attribute__((unused)) static void survives_jumps(void **state)
 {
     unsigned left = 0;
 
@@ -149,7 +149,7 @@ static void *take_one(void *ret)
 }
 
 /* The thread that was left inside has the table again at its next record, and gives it back. */
-static void lets_others_in(void **state)
+__attribute__((unused)) static void lets_others_in(void **state)
 {
     (void)state;
     for (unsigned steps = 1; steps < 60; steps++) {
@@ -170,8 +170,11 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(keeps_blocks),
+#ifndef __SANITIZE_THREAD__ /* a jump out of the sanitizer's own code would leave its locks taken  \
+                             */
         cmocka_unit_test(survives_jumps),
         cmocka_unit_test(lets_others_in),
+#endif
     };
 
     return cmocka_run_group_tests(tests, set_up, NULL);
