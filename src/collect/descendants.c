@@ -10,38 +10,38 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "process_threads.h"
+
 #define PATH_ROOM 64
 
+struct parent {
+    uint32_t pid;
+    void (*visit)(void *ctx, uint32_t child);
+    void *ctx;
+};
+
 /* Each thread lists the children that it started. */
-static void children_of_thread(uint32_t pid, const char *tid,
-                               void (*visit)(void *ctx, uint32_t child), void *ctx)
+static bool visit_children(pid_t tid, void *context)
 {
+    const struct parent *p = context;
     char path[PATH_ROOM];
     unsigned child;
     FILE *list;
 
-    if (snprintf(path, sizeof(path), "/proc/%u/task/%s/children", pid, tid) >= PATH_ROOM)
-        return;
+    snprintf(path, sizeof(path), "/proc/%u/task/%d/children", p->pid, (int)tid);
     list = fopen(path, "re");
     while (list && fscanf(list, "%u", &child) == 1)
-        visit(ctx, child);
+        p->visit(p->ctx, child);
     if (list)
         fclose(list);
+    return false;
 }
 
 void ml_children_of(uint32_t pid, void (*visit)(void *ctx, uint32_t child), void *ctx)
 {
-    char path[PATH_ROOM];
-    struct dirent *entry;
-    DIR *tasks;
+    struct parent p = {pid, visit, ctx};
 
-    snprintf(path, sizeof(path), "/proc/%u/task", pid);
-    tasks = opendir(path);
-    while (tasks && (entry = readdir(tasks)))
-        if (entry->d_name[0] != '.')
-            children_of_thread(pid, entry->d_name, visit, ctx);
-    if (tasks)
-        closedir(tasks);
+    ml_threads_visit((pid_t)pid, visit_children, &p);
 }
 
 static bool has_variable(uint32_t pid, const char *variable)

@@ -13,7 +13,8 @@
  *
  * Followers say that they want nets by the time at which they last looked. Without one in the last
  * seconds, the collector makes none. A follower that is in no series asks for one: the collector
- * ends the present series for the others, and all begin the next one together.
+ * ends the present series for the others, and all begin the next one together. It has classes (see
+ * net_events.h) if any follower wants them; the others can use such a series, too.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -28,7 +29,7 @@
 
 #define ML_NET_BOARD_NAME "memledger-nets"
 #define ML_NET_BOARD_MAGIC 0x54454e4d /* "MNET" */
-#define ML_NET_BOARD_VERSION 3
+#define ML_NET_BOARD_VERSION 4
 #define ML_NET_BOARD_ENTRIES 1024 /* more than blocks in ML_NET_WANTED_NS */
 #define ML_NET_BOARD_DATA (UINT64_C(128) << 10)
 #define ML_NET_BOARD_END (ML_NET_BOARD_DATA + (UINT64_C(32) << 20))
@@ -53,15 +54,15 @@ static_assert(sizeof(struct ml_net_entry) == 64, "entries are passed to other pr
 struct ml_net_board {
     uint32_t magic, version;
     /* Followers write these three (times are CLOCK_MONOTONIC), the collector writes the rest. */
-    uint64_t wanted_ns;
-    uint64_t asked_ns;      /* for a new series … */
-    uint64_t asked_classes; /* … 1: with classes, see net_events.h */
+    uint64_t wanted_ns;         /* the last look */
+    uint64_t wanted_classes_ns; /* of a follower that wants classes */
+    uint64_t asked_ns;          /* for a new series */
     struct ml_net_entry entries[ML_NET_BOARD_ENTRIES];
 };
 static_assert(sizeof(struct ml_net_board) <= ML_NET_BOARD_DATA, "nets follow it");
 static_assert(offsetof(struct ml_net_board, wanted_ns) == 8 &&
-                  offsetof(struct ml_net_board, asked_ns) == 16 &&
-                  offsetof(struct ml_net_board, asked_classes) == 24,
+                  offsetof(struct ml_net_board, wanted_classes_ns) == 16 &&
+                  offsetof(struct ml_net_board, asked_ns) == 24,
               "followers write them alone");
 
 #endif

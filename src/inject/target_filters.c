@@ -4,16 +4,15 @@
  */
 #include "target_filters.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <linux/filter.h>
 #include <poll.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/ptrace.h>
 
 #include "filter_verdict.h"
+#include "process_threads.h"
 #include "seccomp_state.h"
 #include "traced_thread.h"
 
@@ -133,37 +132,38 @@ static int check_thread(pid_t pid, pid_t tid, struct ml_error *err)
     return r;
 }
 
+struct check {
+    pid_t pid;
+    struct ml_error *err;
+    int result;
+};
+
+static bool is_refused(pid_t tid, void *context)
+{
+    struct check *c = context;
+
+    c->result = check_thread(c->pid, tid, c->err);
+    return c->result != 0;
+}
+
 int ml_target_filters_check(pid_t pid, struct ml_error *err)
 {
-    char path[64];
-    struct dirent *entry;
-    int r = 0;
-    DIR *tasks;
+    struct check c = {pid, err, 0};
 
-    snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
-    tasks = opendir(path);
-    if (!tasks)
+    if (ml_threads_visit(pid, is_refused, &c) < 0)
         return ml_error_set(err, -ESRCH, "process %d has ended", (int)pid);
-    while (!r && (entry = readdir(tasks)))
-        if (entry->d_name[0] != '.')
-            r = check_thread(pid, atoi(entry->d_name), err);
-    closedir(tasks);
-    return r;
+    return c.result;
+}
+
+static bool has_filters(pid_t tid, void *context)
+{
+    const pid_t *pid = context;
+    struct ml_seccomp_state state;
+
+    return has_more_filters(*pid, tid, &state);
 }
 
 bool ml_target_has_filters(pid_t pid)
 {
-    struct ml_seccomp_state state;
-    char path[64];
-    struct dirent *entry;
-    bool found = false;
-    DIR *tasks;
-
-    snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
-    tasks = opendir(path);
-    while (tasks && !found && (entry = readdir(tasks)))
-        found = entry->d_name[0] != '.' && has_more_filters(pid, atoi(entry->d_name), &state);
-    if (tasks)
-        closedir(tasks);
-    return found;
+    return ml_threads_visit(pid, has_filters, &pid) > 0;
 }

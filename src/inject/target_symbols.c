@@ -7,8 +7,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <gelf.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -74,42 +72,38 @@ static void read_file(pid_t pid, const struct ml_mapping *mapping, struct ml_tar
     close(fd);
 }
 
-/* @return the number of mappings; 0: the process has ended */
-static size_t read_maps(pid_t pid, FILE *maps, bool *ret_musl, struct ml_target_symbols *ret)
+struct search {
+    pid_t pid;
+    size_t mappings; /* 0: the process has ended */
+    bool musl;
+    struct ml_target_symbols *symbols;
+};
+
+static bool take_mapping(const struct ml_mapping *m, void *context)
 {
-    char *line = NULL;
-    size_t room = 0, count = 0;
+    struct search *s = context;
 
-    for (; getline(&line, &room, maps) > 0; count++) {
-        struct ml_mapping m;
-
-        if (!ml_mapping_parse(line, &m) || !m.path)
-            continue;
-        *ret_musl = *ret_musl || strstr(m.path, "/ld-musl");
-        if (!m.offset && is_of_libc(m.path)) /* the first part of a library is its base */
-            read_file(pid, &m, ret);
-    }
-    free(line);
-    return count;
+    s->mappings++;
+    if (!m->path)
+        return false;
+    s->musl = s->musl || strstr(m->path, "/ld-musl");
+    if (!m->offset && is_of_libc(m->path)) /* the first part of a library is its base */
+        read_file(s->pid, m, s->symbols);
+    return false;
 }
 
 int ml_target_symbols_find(pid_t pid, struct ml_target_symbols *ret, struct ml_error *err)
 {
-    char path[64];
-    bool musl = false;
-    size_t count;
-    FILE *maps;
+    struct search s = {.pid = pid, .symbols = ret};
+    int r;
 
     *ret = (struct ml_target_symbols){0};
-    snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
-    maps = fopen(path, "re");
-    if (!maps)
-        return ml_error_set(err, -errno, "cannot read %s: %s", path, strerror(errno));
-    count = read_maps(pid, maps, &musl, ret);
-    fclose(maps);
-    if (!count)
+    r = ml_mappings_visit(pid, take_mapping, &s);
+    if (r < 0)
+        return ml_error_set(err, r, "cannot read /proc/%d/maps: %s", (int)pid, strerror(-r));
+    if (!s.mappings)
         return ml_error_set(err, -ESRCH, "process %d has ended", (int)pid);
-    if (musl)
+    if (s.musl)
         return ml_error_set(err, -ENOEXEC,
                             "process %d uses musl; memledger records programs that use glibc",
                             (int)pid);

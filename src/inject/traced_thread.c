@@ -101,8 +101,7 @@ int ml_traced_stop(struct ml_traced_thread *t)
         }
         if (status >> 16 == PTRACE_EVENT_STOP)
             return -EAGAIN; /* group-stop: SIGSTOP, Ctrl-Z; it stays stopped when it is detached */
-        r = trace(PTRACE_CONT, t, 0,
-                  status >> 8 == CALL_STOP ? 0 : (uintptr_t)WSTOPSIG(status));
+        r = trace(PTRACE_CONT, t, 0, status >> 8 == CALL_STOP ? 0 : (uintptr_t)WSTOPSIG(status));
     }
     t->ended = r == -ESRCH;
     return r;

@@ -6,15 +6,14 @@
 #include "way_back.h"
 
 #include <cpuid.h>
-#include <inttypes.h>
 #include <stddef.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <sys/ucontext.h>
 
 #include "compiler.h"
+#include "mapped_file.h"
 
 #define RED_ZONE 128
 #define ALIGNMENTS 128 /* bytes that they may cost */
@@ -53,37 +52,15 @@ struct frame {
 
 /* ---- Memory of the process ---------------------------------------------------- */
 
-struct mapping {
-    uint64_t begin, end;
-};
-
-static bool find_mapping(pid_t pid, uint64_t at, struct mapping *ret)
-{
-    char path[64], *line = NULL;
-    size_t room = 0;
-    bool found = false;
-    FILE *maps;
-
-    snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
-    maps = fopen(path, "re");
-    while (maps && !found && getline(&line, &room, maps) > 0)
-        found = sscanf(line, "%" SCNx64 "-%" SCNx64, &ret->begin, &ret->end) == 2 &&
-                at >= ret->begin && at < ret->end;
-    free(line);
-    if (maps)
-        fclose(maps);
-    return found;
-}
-
 uint64_t ml_way_back_find(pid_t pid, uint64_t in_libc)
 {
     /* mov $15, %rax; syscall */
     static const unsigned char code[] = {0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05};
-    struct mapping text;
+    struct ml_mapping text;
     unsigned char *bytes, *found = NULL;
     uint64_t at = 0;
 
-    if (!find_mapping(pid, in_libc, &text))
+    if (!ml_mapping_at(pid, in_libc, &text))
         return 0;
     bytes = malloc(text.end - text.begin);
     if (bytes && ml_traced_read(pid, text.begin, bytes, text.end - text.begin))
@@ -188,9 +165,9 @@ uint64_t ml_way_back_write(const struct ml_traced_thread *t, uint64_t restorer)
     struct frame frame = {.restorer = restorer};
     size_t bytes = make_xstate(t, xstate);
     uint64_t xstate_at, at;
-    struct mapping stack;
+    struct ml_mapping stack;
 
-    if (!bytes || !find_mapping(t->pid, t->regs.rsp, &stack) ||
+    if (!bytes || !ml_mapping_at(t->pid, t->regs.rsp, &stack) ||
         t->regs.rsp - stack.begin < RED_ZONE + bytes + sizeof(frame) + ALIGNMENTS)
         return 0;
     xstate_at = (t->regs.rsp - RED_ZONE - bytes) & ~UINT64_C(63);

@@ -91,26 +91,28 @@ static void look_for_board(struct ml_net_reader *r, const struct ml_trace *t)
     }
 }
 
-void ml_net_reader_poll(struct ml_net_reader *r, const struct ml_trace *t)
+void ml_net_reader_poll(struct ml_net_reader *r, const struct ml_trace *t, bool classes)
 {
-    uint64_t now = ml_clock_ns(CLOCK_MONOTONIC);
+    const uint64_t now = ml_clock_ns(CLOCK_MONOTONIC);
+    const uint64_t wish[] = {now, now};
+    size_t len = classes ? sizeof(wish) : sizeof(*wish); /* leaves another's wish for classes */
 
     r->looked = false;
     if (r->fd < 0 && r->tries < TRIES_MAX)
         look_for_board(r, t);
-    if (r->fd >= 0 && pwrite(r->fd, &now, sizeof(now), offsetof(struct ml_net_board, wanted_ns)) !=
-                          (ssize_t)sizeof(now)) {
+    if (r->fd >= 0 &&
+        pwrite(r->fd, wish, len, offsetof(struct ml_net_board, wanted_ns)) != (ssize_t)len) {
         close(r->fd);
         r->fd = -1;
     }
 }
 
-void ml_net_reader_ask(struct ml_net_reader *r, bool classes)
+void ml_net_reader_ask(struct ml_net_reader *r)
 {
-    const uint64_t wish[] = {ml_clock_ns(CLOCK_MONOTONIC), classes};
+    const uint64_t now = ml_clock_ns(CLOCK_MONOTONIC);
 
     if (r->fd >= 0)
-        (void)!pwrite(r->fd, wish, sizeof(wish), offsetof(struct ml_net_board, asked_ns));
+        (void)!pwrite(r->fd, &now, sizeof(now), offsetof(struct ml_net_board, asked_ns));
 }
 
 /* ---- Reading ------------------------------------------------------------------ */

@@ -24,11 +24,11 @@ void ml_net_reader_init(struct ml_net_reader *r);
 void ml_net_reader_release(struct ml_net_reader *r);
 
 /* Before new blocks are read: says that nets are wanted, and looks for the collector's board the
- * first few times. */
-void ml_net_reader_poll(struct ml_net_reader *r, const struct ml_trace *t);
+ * first few times. @classes  with what a classification needs */
+void ml_net_reader_poll(struct ml_net_reader *r, const struct ml_trace *t, bool classes);
 
-/* Asks for a new series of nets. @classes  with what a classification needs */
-void ml_net_reader_ask(struct ml_net_reader *r, bool classes);
+/* Asks for a new series of nets. */
+void ml_net_reader_ask(struct ml_net_reader *r);
 
 /* The net of a block, valid until the next call here.
  * @return false if there is none */

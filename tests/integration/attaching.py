@@ -27,10 +27,13 @@ class Asked:
         equal(self.process.wait(harness.PATIENCE_S), 0, "exit code of the program")
 
 
-def begin(pid, *options):
-    """Records the process into t.mled from now on."""
-    attached = subprocess.Popen([MEMLEDGER, "attach", "-o", "t.mled", "-f", *options, str(pid)],
-                                stderr=subprocess.PIPE, text=True)
+def start(pid, *options):
+    return subprocess.Popen([MEMLEDGER, "attach", "-o", "t.mled", "-f", *options, str(pid)],
+                            stderr=subprocess.PIPE, text=True)
+
+
+def has_begun(attached):
+    """Waits until it records."""
     said = attached.stderr.readline()
     for reason in ["not allowed to trace", "ptrace", "built without libdw"]:
         if reason in said:
@@ -38,6 +41,12 @@ def begin(pid, *options):
     if not said:
         equal(attached.wait(harness.PATIENCE_S), 0, "exit code of attach, which said nothing")
     contains(said, "recording process", "the first line")
+
+
+def begin(pid, *options):
+    """Records the process into t.mled from now on."""
+    attached = start(pid, *options)
+    has_begun(attached)
     return attached
 
 

@@ -177,7 +177,7 @@ STANDIN_ENTRY(cuDeviceGetGraphMemAttribute, int device, unsigned attribute, uint
     if (attribute >= ATTRIBUTES)
         return standin_unlock(CUDA_ERROR_INVALID_VALUE);
     *ret_value = books[device][attribute];
-    return standin_unlock(CUDA_SUCCESS);
+    return standin_unlock_late(CUDA_SUCCESS);
 }
 
 STANDIN_ENTRY(cuDeviceSetGraphMemAttribute, int device, unsigned attribute, const uint64_t *value)

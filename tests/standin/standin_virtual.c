@@ -132,7 +132,7 @@ STANDIN_ENTRY(cuMemRetainAllocationHandle, uint64_t *ret_handle, void *address)
     struct allocation *a = block->owner;
     a->handles++;
     *ret_handle = (uintptr_t)a;
-    return standin_unlock(CUDA_SUCCESS);
+    return standin_unlock_late(CUDA_SUCCESS);
 }
 
 STANDIN_ENTRY(cuMemGetAllocationPropertiesFromHandle, struct properties *ret, uint64_t handle)

@@ -1,5 +1,5 @@
-/* test_foreign_files.c: files that another process chose: regular ones (base/regular_file.h), and
- * those below its root (base/own_root.h), those that it has mapped (base/mapped_file.h).
+/* test_foreign_files.c: files that another process chose: regular ones (process/regular_file.h),
+ * and those below its root (process/own_root.h), those that it has mapped (process/mapped_file.h).
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -209,18 +209,98 @@ static void another_root_needs_openat2(void **state)
 
 /* ---- Mapped files -------------------------------------------------------------- */
 
-/* The line of the file, with other limits, so that only its path leads to it. */
-static void parse_line(const char *name, char *line, size_t room, struct ml_mapping *ret)
-{
-    FILE *maps = fopen("/proc/self/maps", "re");
-    bool found = false;
+static char path_found[512];
 
-    assert_non_null(maps);
-    while (!found && fgets(line, (int)room, maps))
-        found = strstr(line, name);
-    fclose(maps);
-    assert_true(found && ml_mapping_parse(line, ret));
-    ret->begin++;
+static bool is_in_folder(const struct ml_mapping *m, void *context)
+{
+    if (!m->path || !strstr(m->path, folder))
+        return false;
+    *(struct ml_mapping *)context = *m;
+    snprintf(path_found, sizeof(path_found), "%s", m->path);
+    return true;
+}
+
+/* The mapping of a file in the folder. */
+static struct ml_mapping find_mapping(void)
+{
+    struct ml_mapping m;
+
+    assert_int_equal(ml_mappings_visit(getpid(), is_in_folder, &m), 1);
+    m.name = m.path = path_found;
+    return m;
+}
+
+/* With other limits, so that only its path leads to the file. */
+static struct ml_mapping find_path(void)
+{
+    struct ml_mapping m = find_mapping();
+
+    m.begin++;
+    return m;
+}
+
+static void mappings_have_names(void **state)
+{
+    struct ml_mapping m;
+    int variable = 0;
+
+    (void)state;
+    assert_true(ml_mapping_at(getpid(), (uintptr_t)&variable, &m));
+    assert_string_equal(m.mode, "rw-p");
+    assert_false(ml_mapping_at(getpid(), 0, &m));
+    assert_int_equal(ml_mappings_visit(getpid(), is_in_folder, &m), 0);
+    assert_int_equal(ml_mappings_visit(0x7fffffff, is_in_folder, &m), -ENOENT);
+}
+
+/* A process that may only read a file gets no help to change it; see map_page. */
+static void files_are_written_if_the_process_can(void **state)
+{
+    static const struct {
+        int how, protection, flags, result;
+    } cases[] = {
+        {O_RDONLY, PROT_READ, MAP_SHARED, -EROFS},
+        {O_RDONLY, PROT_READ | PROT_WRITE, MAP_PRIVATE, -EROFS},
+        {O_RDWR, PROT_READ | PROT_WRITE, MAP_PRIVATE, -EROFS},
+        {O_RDWR, PROT_READ | PROT_WRITE, MAP_SHARED, 0},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        int fd = openat(inside, "file", cases[i].how | O_CLOEXEC), opened;
+        void *page = mmap(NULL, 4, cases[i].protection, cases[i].flags, fd, 0);
+        struct ml_mapping m;
+
+        assert_true(page != MAP_FAILED);
+        m = find_mapping();
+        opened = ml_mapped_file_open(getpid(), &m, O_RDWR);
+        assert_int_equal(opened < 0 ? opened : 0, cases[i].result);
+        if (opened >= 0)
+            close(opened);
+        holds(ml_mapped_file_open(getpid(), &m, O_RDONLY), "text");
+        munmap(page, 4);
+        close(fd);
+    }
+}
+
+/* Between the look and the opening, the process maps another file at the same address. */
+static void exchanged_files_are_not_written(void **state)
+{
+    int fd = openat(inside, "file", O_RDWR | O_CLOEXEC);
+    int other = openat(inside, "root/etc/passwd", O_RDONLY | O_CLOEXEC);
+    void *page = mmap(NULL, 4, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    struct ml_mapping m = find_mapping();
+    int opened;
+
+    (void)state;
+    assert_true(mmap(page, 4, PROT_READ, MAP_SHARED | MAP_FIXED, other, 0) == page);
+    opened = ml_mapped_file_open(getpid(), &m, O_RDWR);
+    if (opened >= 0)
+        holds(opened, "text"); /* by the path, as no root */
+    else
+        assert_int_equal(opened, -ESTALE);
+    munmap(page, 4);
+    close(fd);
+    close(other);
 }
 
 static void mapped_files_are_compared(void **state)
@@ -228,11 +308,10 @@ static void mapped_files_are_compared(void **state)
     int fd = openat(inside, "file", O_RDONLY | O_CLOEXEC);
     void *page = mmap(NULL, 4, PROT_READ, MAP_PRIVATE, fd, 0);
     struct ml_mapping m;
-    char line[512];
 
     (void)state;
     assert_true(page != MAP_FAILED);
-    parse_line(folder, line, sizeof(line), &m);
+    m = find_path();
     holds(ml_mapped_file_open(getpid(), &m, O_RDONLY), "text");
     holds(ml_mapped_file_open_at(getpid(), (uintptr_t)page, O_RDONLY), "text");
     assert_int_equal(renameat(inside, "file", inside, "kept"), 0);
@@ -252,6 +331,9 @@ int main(void)
         cmocka_unit_test(swapped_files_are_refused),
         cmocka_unit_test(links_stay_below_the_root),
         cmocka_unit_test(another_root_needs_openat2),
+        cmocka_unit_test(mappings_have_names),
+        cmocka_unit_test(files_are_written_if_the_process_can),
+        cmocka_unit_test(exchanged_files_are_not_written),
         cmocka_unit_test(mapped_files_are_compared),
     };
 

@@ -5,8 +5,8 @@
 #include "checkpoint_maker.h"
 
 #include <errno.h>
-#include <string.h>
 
+#include "checkpoint_directory.h"
 #include "checkpoint_tags.h"
 #include "checkpoints.h"
 #include "classify.h"
@@ -16,7 +16,6 @@
 #include "number_rows.h"
 #include "outline_maker.h"
 #include "replay_state.h"
-#include "step_table.h"
 
 #define EVERY_EVENTS 100000
 #define ENTRY_BYTES 2 /* of a block in a checkpoint, if not known better … */
@@ -61,7 +60,6 @@ struct maker {
     uint64_t since_bytes;                /* of those after it */
     uint64_t difference_bytes;           /* of the last one that is not whole */
     uint64_t begin_offset;               /* of the file, where the sections begin */
-    uint64_t steps_block;                /* of the section of steps */
     uint64_t first_ordinal;              /* of the stretch since the last one */
     size_t first_label;
 };
@@ -289,128 +287,23 @@ static int take_outline(struct maker *m)
 
 /* ---- The directory ---------------------------------------------------------------- */
 
-static int put_facts(const struct maker *m, struct ml_buf *out)
-{
-    uint64_t row[ML_FACTS_FIELDS] = {
-        [ML_FACTS_VERSION] = ML_DIRECTORY_VERSION,
-        [ML_FACTS_CLASSIFIED] = m->classes.known,
-        [ML_FACTS_LAST_EVENT] = m->last.event,
-        [ML_FACTS_LAST_NS] = m->last.time_ns,
-        [ML_FACTS_LAST_END_EVENT] = m->last_end.event,
-        [ML_FACTS_LAST_END_NS] = m->last_end.time_ns,
-        [ML_FACTS_STEPS] = m->named.track.count,
-        [ML_FACTS_FIRST_STEP] = m->named.track.first,
-        [ML_FACTS_HIGHEST_STEP] = m->named.track.highest,
-        [ML_FACTS_LANDMARKS] = !m->landmarks.too_many && !m->samples.too_many,
-        [ML_FACTS_STEPS_BLOCK] = m->steps_block,
-        [ML_FACTS_SEGMENTS] = !m->segments.too_many,
-    };
-    const ml_numbers numbers = {.items = row, .len = ML_FACTS_FIELDS};
-
-    return ml_rows_put(out, ML_DIRECTORY_FACTS, &numbers, ML_FACTS_FIELDS);
-}
-
-static int put_list(const struct maker *m, struct ml_buf *out)
-{
-    ml_numbers numbers = {0};
-    int r = ml_vec_reserve(&numbers, m->list.len * ML_LIST_FIELDS);
-
-    for (size_t i = 0; r == 0 && i < m->list.len; i++) {
-        const struct ml_checkpoint *c = &m->list.items[i];
-        uint64_t *row = numbers.items + numbers.len;
-
-        row[ML_LIST_EVENT] = c->at.event;
-        row[ML_LIST_NS] = c->at.time_ns;
-        row[ML_LIST_STATE] = c->state;
-        row[ML_LIST_CLASSES] = c->classes;
-        row[ML_LIST_WHOLE] = c->whole;
-        numbers.len += ML_LIST_FIELDS;
-    }
-    if (r == 0)
-        r = ml_rows_put(out, ML_DIRECTORY_LIST, &numbers, ML_LIST_FIELDS);
-    ml_vec_release(&numbers);
-    return r;
-}
-
-static int add_row(ml_numbers *numbers, const uint64_t *row, size_t fields)
-{
-    for (size_t i = 0; i < fields; i++)
-        if (ml_vec_push(numbers, row[i]) < 0)
-            return -ENOMEM;
-    return 0;
-}
-
-/* In a section of its own, because there may be many. */
-static int put_steps(struct maker *m)
-{
-    int r;
-
-    ml_buf_clear(&m->bytes);
-    m->steps_block = ml_block_writer_next(m->out);
-    r = ml_step_table_put(&m->named, &m->bytes);
-    return r < 0 ? r
-                 : ml_block_writer_section(m->out, ML_BLOCK_DIRECTORY, m->last.time_ns,
-                                           m->bytes.data, m->bytes.len);
-}
-
-static int put_refusals(const struct maker *m, struct ml_buf *out)
-{
-    ml_numbers numbers = {0};
-    int r = 0;
-
-    for (size_t i = 0; r == 0 && i < m->named.refusals.len; i++) {
-        const struct ml_refusal_instant *refusal = &m->named.refusals.items[i];
-        const uint64_t row[ML_REFUSALS_FIELDS] = {refusal->at.event, refusal->at.time_ns,
-                                                  refusal->bytes};
-
-        r = add_row(&numbers, row, ML_REFUSALS_FIELDS);
-    }
-    if (r == 0)
-        r = ml_rows_put(out, ML_DIRECTORY_REFUSALS, &numbers, ML_REFUSALS_FIELDS);
-    ml_vec_release(&numbers);
-    return r;
-}
-
-static int put_outlines(const struct maker *m, struct ml_buf *out)
-{
-    ml_numbers numbers = {0};
-    int r = 0;
-
-    for (size_t i = 0; r == 0 && i < m->outline_list.len; i++) {
-        const struct ml_outline *o = &m->outline_list.items[i];
-        const uint64_t row[ML_OUTLINES_FIELDS] = {o->at.event, o->at.time_ns, o->block, o->until};
-
-        r = add_row(&numbers, row, ML_OUTLINES_FIELDS);
-    }
-    if (r == 0)
-        r = ml_rows_put(out, ML_DIRECTORY_OUTLINES, &numbers, ML_OUTLINES_FIELDS);
-    ml_vec_release(&numbers);
-    return r;
-}
-
 static int put_directory(struct maker *m)
 {
-    struct ml_buf directory = {0};
-    int r = put_facts(m, &directory);
+    const struct ml_directory_parts parts = {
+        .classified = m->classes.known,
+        .has_landmarks = !m->landmarks.too_many && !m->samples.too_many,
+        .has_segments = !m->segments.too_many,
+        .last = m->last,
+        .last_end = m->last_end,
+        .named = &m->named,
+        .checkpoints = m->list.items,
+        .checkpoint_count = m->list.len,
+        .outlines = m->outline_list.items,
+        .outline_count = m->outline_list.len,
+        .maker = m->opts->maker,
+    };
 
-    ml_buf_clear(&m->bytes);
-    if (r == 0)
-        r = put_list(m, &directory);
-    if (r == 0)
-        r = put_refusals(m, &directory);
-    if (r == 0)
-        r = put_outlines(m, &directory);
-    if (r == 0 && m->opts->maker)
-        r = ml_record_put(&directory, ML_DIRECTORY_MAKER, m->opts->maker, strlen(m->opts->maker));
-    if (r == 0)
-        r = ml_replay_put_state(&m->replay, &m->bytes);
-    if (r == 0)
-        r = ml_record_put(&directory, ML_DIRECTORY_END, m->bytes.data, m->bytes.len);
-    if (r == 0)
-        r = ml_block_writer_section(m->out, ML_BLOCK_DIRECTORY, m->last.time_ns, directory.data,
-                                    directory.len);
-    ml_buf_release(&directory);
-    return r;
+    return ml_directory_put(&parts, &m->replay, m->out);
 }
 
 /* ---- The pass ------------------------------------------------------------------------ */
@@ -534,8 +427,6 @@ static int make(struct maker *m, struct ml_error *err)
         r = ml_landmark_writer_end(&m->samples);
     if (r == 0)
         r = ml_landmark_writer_end(&m->segments);
-    if (r == 0)
-        r = put_steps(m);
     return r < 0 ? r : put_directory(m);
 }
 

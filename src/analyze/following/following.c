@@ -262,7 +262,7 @@ static void ask_for_nets(struct ml_following *f, uint64_t events)
     if (f->series.is_on || events < POSTPONED_EVENTS || ml_clock_ns(CLOCK_MONOTONIC) < f->ask_ns ||
         (f->classes && !ml_following_classes_use_nets(f->classes)))
         return;
-    ml_net_reader_ask(&f->nets, f->classes != NULL);
+    ml_net_reader_ask(&f->nets);
     f->awaits = true;
     f->ask_ns = later(ASK_AGAIN_NS, f->refusals++);
 }
@@ -354,7 +354,7 @@ static int begin(struct ml_following *f, struct ml_error *err)
     if (r < 0 || failed)
         return ml_error_set(err, -ENOMEM, "%s: out of memory", f->path);
     note_definitions(f);
-    ml_net_reader_poll(&f->nets, f->trace);
+    ml_net_reader_poll(&f->nets, f->trace, f->classes);
     f->begins = true;
     r = read_on(f, err);
     f->begins = false;
@@ -394,7 +394,7 @@ int ml_following_poll(struct ml_following *f, struct ml_error *err)
 
     if (!f->trace)
         return restart(f, err) < 0 ? err->code : 1;
-    ml_net_reader_poll(&f->nets, f->trace);
+    ml_net_reader_poll(&f->nets, f->trace, f->classes);
     f->awaits &= !f->postponed; /* nothing has come instead: it is read now */
     r = ml_trace_grow(f->trace, err);
     if (r == 0 && f->postponed)

@@ -15,6 +15,7 @@
 #include "moment_table.h"
 #include "number_rows.h"
 #include "pyramid.h"
+#include "pyramid_head.h"
 #include "pyramid_tags.h"
 #include "varint.h"
 
@@ -265,61 +266,17 @@ static void release_levels(struct maker *m)
 
 /* ---- The last section ------------------------------------------------------------- */
 
-static int put_facts(struct maker *m, bool from_scopes)
-{
-    uint64_t row[ML_PYRAMID_FACTS_FIELDS] = {
-        [ML_PYRAMID_AT_VERSION] = ML_PYRAMID_VERSION,
-        [ML_PYRAMID_FROM_SCOPES] = from_scopes,
-        [ML_PYRAMID_SPAN_NS] = ml_trace_info(m->trace)->end_ns,
-        [ML_PYRAMID_LAST_LEVEL] = m->last_level,
-    };
-    const ml_numbers numbers = {.items = row, .len = ML_PYRAMID_FACTS_FIELDS};
-
-    return ml_rows_put(&m->head, ML_PYRAMID_FACTS, &numbers, ML_PYRAMID_FACTS_FIELDS);
-}
-
-static int put_band_rows(struct maker *m, const struct ml_bands *all)
-{
-    ml_numbers numbers = {0};
-    int r = 0;
-
-    for (size_t by = 0; by < ML_BANDS_BY_COUNT; by++)
-        for (size_t i = 0; r == 0 && i < all[by].count; i++) {
-            r = ml_vec_push(&numbers, by);
-            if (r == 0)
-                r = ml_vec_push(&numbers, all[by].list[i].rest);
-        }
-    if (r == 0)
-        r = ml_rows_put(&m->head, ML_PYRAMID_BANDS, &numbers, ML_PYRAMID_BANDS_FIELDS);
-    ml_vec_release(&numbers);
-    return r;
-}
-
-static int put_names(struct maker *m, const struct ml_bands *all)
-{
-    int r = 0;
-
-    for (size_t by = 0; by < ML_BANDS_BY_COUNT; by++)
-        for (size_t i = 0; r == 0 && i < all[by].count; i++)
-            r = ml_record_put(&m->head, ML_PYRAMID_NAME, all[by].list[i].name,
-                              strlen(all[by].list[i].name));
-    return r;
-}
-
-/* The pyramid of one device in the last section. */
+/* The pyramid of one device there. */
 static int put_head(struct maker *m, const char *device, const struct ml_bands *all)
 {
-    int r = put_facts(m, all[ML_BANDS_MODULE].from_scopes);
+    const struct ml_pyramid_head head = {.device = device,
+                                         .span_ns = ml_trace_info(m->trace)->end_ns,
+                                         .last_level = m->last_level,
+                                         .tiles = &m->tiles,
+                                         .pages = &m->moments.pages,
+                                         .bands = all};
 
-    if (r == 0)
-        r = ml_record_put(&m->head, ML_PYRAMID_DEVICE, device, strlen(device));
-    if (r == 0)
-        r = ml_rows_put(&m->head, ML_PYRAMID_TILES, &m->tiles, ML_PYRAMID_TILES_FIELDS);
-    if (r == 0)
-        r = ml_rows_put(&m->head, ML_PYRAMID_PAGES, &m->moments.pages, 1);
-    if (r == 0)
-        r = put_band_rows(m, all);
-    return r < 0 ? r : put_names(m, all);
+    return ml_pyramid_head_put(&head, &m->head);
 }
 
 /* ---- Reading the trace --------------------------------------------------------- */

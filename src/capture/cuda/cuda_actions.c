@@ -14,9 +14,9 @@
 
 #include "compiler.h"
 #include "cuda_async.h"
-#include "cuda_attach.h"
 #include "cuda_book.h"
 #include "cuda_driver.h"
+#include "cuda_older.h"
 #include "cuda_pools.h"
 #include "cuda_turns.h"
 #include "cuda_virtual.h"

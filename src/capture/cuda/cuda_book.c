@@ -97,7 +97,7 @@ static void count_lost(void)
 /* @return NULL: there is no memory for it */
 static struct ml_cuda_state *open_book(void)
 {
-    struct ml_cuda_state *book = __atomic_load_n(&the_book, __ATOMIC_ACQUIRE);
+    struct ml_cuda_state *book = ml_cuda_book();
     struct ml_cuda_state *none = NULL;
 
     if (!book) {
@@ -148,7 +148,12 @@ void ml_cuda_book_prepare(bool driver_runs)
     ml_quiet_end(&quiet);
 }
 
-bool ml_cuda_book_with(void (*change)(struct ml_cuda_state *book), bool when_quiet)
+struct ml_cuda_state *ml_cuda_book(void)
+{
+    return __atomic_load_n(&the_book, __ATOMIC_ACQUIRE);
+}
+
+bool ml_cuda_book_with(bool (*change)(struct ml_cuda_state *book))
 {
     struct ml_cuda_state *book;
     struct ml_quiet quiet;
@@ -157,9 +162,7 @@ bool ml_cuda_book_with(void (*change)(struct ml_cuda_state *book), bool when_qui
     ml_quiet_begin(&quiet);
     book = lock_book();
     if (book) {
-        done = !when_quiet || !atomic_load_explicit(&book->underway, memory_order_relaxed);
-        if (done)
-            change(book);
+        done = change(book);
         ml_unlock(&book->lock);
     }
     ml_quiet_end(&quiet);
@@ -319,6 +322,7 @@ static void begin_locked(struct ml_cuda_state *book, struct ml_cuda_call *call)
 {
     const struct ml_cuda_plan *plan = &ml_cuda_plans[call->action];
 
+    ml_cuda_count_up(&book->calls);
     if (plan->underway)
         atomic_fetch_add_explicit(&book->underway, 1, memory_order_relaxed);
     taken.underway = plan->underway;
@@ -335,6 +339,7 @@ static void begin_locked(struct ml_cuda_state *book, struct ml_cuda_call *call)
  * back when the process has ended. */
 static void give_back_taken(struct ml_cuda_state *book, bool locked)
 {
+    ml_cuda_count_up(&book->calls);
     if (taken.underway)
         atomic_fetch_sub_explicit(&book->underway, 1, memory_order_relaxed);
     if (locked)

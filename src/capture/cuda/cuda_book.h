@@ -28,9 +28,11 @@ void ml_cuda_close_block(struct ml_cuda_state *book, struct ml_cuda_block *block
  * one, and opens NVML if the program has started the driver. */
 void ml_cuda_book_prepare(bool driver_runs);
 
-/* Calls `change` with the book locked. `when_quiet`: unless a call is under way.
- * @return whether it did */
-bool ml_cuda_book_with(void (*change)(struct ml_cuda_state *book), bool when_quiet);
+/* The book, for reading its atomic counts; NULL: there is none. */
+struct ml_cuda_state *ml_cuda_book(void);
+
+/* Calls `change` with the book locked. @return its result; false if the lock could not be taken */
+bool ml_cuda_book_with(bool (*change)(struct ml_cuda_state *book));
 
 /* Records the last samples of the devices on which this process has memory. */
 void ml_cuda_book_last(struct ml_cuda_state *book);

@@ -45,16 +45,33 @@ static struct ml_cuda_pool *find_or_add(struct ml_cuda_state *book, uint64_t poo
     return p;
 }
 
-static void look(struct ml_cuda_state *book, struct ml_cuda_pool *p, uint32_t stack)
+static void set_reserved(struct ml_cuda_state *book, struct ml_cuda_pool *p, uint64_t reserved,
+                         uint32_t stack)
 {
     struct ml_cuda_cause cause = {.account = ML_IN_POOLS, .stack = stack, .owner = p->pool};
-    uint64_t reserved;
 
-    if (!ml_cuda_get_pool_reserved(p->pool, &reserved) || reserved == p->reserved)
+    if (reserved == p->reserved)
         return;
     ml_cuda_charge(book, p->device, &cause, (int64_t)(reserved - p->reserved));
     p->reserved = reserved;
     book->charges[p->device].changed = true;
+}
+
+static void look(struct ml_cuda_state *book, struct ml_cuda_pool *p, uint32_t stack)
+{
+    uint64_t reserved;
+
+    if (ml_cuda_get_pool_reserved(p->pool, &reserved))
+        set_reserved(book, p, reserved, stack);
+}
+
+void ml_cuda_pool_enter(struct ml_cuda_state *book, uint64_t pool, unsigned device,
+                        uint64_t reserved)
+{
+    struct ml_cuda_pool *p = find_or_add(book, pool, device);
+
+    if (p)
+        set_reserved(book, p, reserved, 0);
 }
 
 void ml_cuda_pool_adopt(struct ml_cuda_state *book, uint64_t pool, unsigned device)
@@ -139,18 +156,24 @@ void ml_cuda_pool_is_new(struct ml_cuda_state *book, uint64_t pool)
     *p = book->pools[--book->pools_used];
 }
 
-void ml_cuda_graphs_look(struct ml_cuda_state *book, int ordinal, uint32_t stack)
+void ml_cuda_graphs_enter(struct ml_cuda_state *book, unsigned device, uint64_t reserved,
+                          uint32_t stack)
 {
     struct ml_cuda_cause cause = {.account = ML_IN_GRAPHS, .stack = stack};
-    int device = ml_cuda_device(ordinal);
-    uint64_t reserved, before;
+    uint64_t before = book->graph_reserved[device];
 
-    if (device < 0 || !ml_cuda_get_graph_reserved(ordinal, &reserved))
-        return;
-    before = book->graph_reserved[device];
     if (reserved == before)
         return;
-    ml_cuda_charge(book, (unsigned)device, &cause, (int64_t)(reserved - before));
+    ml_cuda_charge(book, device, &cause, (int64_t)(reserved - before));
     book->graph_reserved[device] = reserved;
     book->charges[device].changed = true;
+}
+
+void ml_cuda_graphs_look(struct ml_cuda_state *book, int ordinal, uint32_t stack)
+{
+    int device = ml_cuda_device(ordinal);
+    uint64_t reserved;
+
+    if (device >= 0 && ml_cuda_get_graph_reserved(ordinal, &reserved))
+        ml_cuda_graphs_enter(book, (unsigned)device, reserved, stack);
 }

@@ -23,11 +23,15 @@ bool ml_cuda_pool_has_changed(struct ml_cuda_state *book, uint64_t pool);
 /* Enters the current size of the pool. */
 void ml_cuda_pool_look(struct ml_cuda_state *book, uint64_t pool, unsigned device, uint32_t stack);
 
+/* The same with a size that the driver has given, without a question to it. */
+void ml_cuda_pool_enter(struct ml_cuda_state *book, uint64_t pool, unsigned device,
+                        uint64_t reserved);
+
 /* Makes a pool known that is older than the recording: moves its size from the account of such
  * memory to that of pools. Does nothing if it is known. */
 void ml_cuda_pool_adopt(struct ml_cuda_state *book, uint64_t pool, unsigned device);
 
-/* The same for all known pools. */
+/* Enters the current sizes of all known pools. */
 void ml_cuda_pools_look(struct ml_cuda_state *book, uint32_t stack);
 
 /* Notes that the pool is being destroyed, or that this failed. The driver releases its memory when
@@ -42,5 +46,9 @@ void ml_cuda_ended_pools_look(struct ml_cuda_state *book);
 
 /* Enters the current memory of graphs on the device with that CUDA ordinal. */
 void ml_cuda_graphs_look(struct ml_cuda_state *book, int ordinal, uint32_t stack);
+
+/* The same with a size that the driver has given, for the device with that number of NVML. */
+void ml_cuda_graphs_enter(struct ml_cuda_state *book, unsigned device, uint64_t reserved,
+                          uint32_t stack);
 
 #endif

@@ -95,7 +95,10 @@ struct ml_cuda_state {
     _Atomic uint32_t start;    /* enum ml_book_start */
     unsigned devices;          /* that NVML knows */
     _Atomic uint32_t underway; /* calls that may change the memory of a device */
-    uint64_t waited_ns;        /* for turns, in total */
+    /* Count up with each call that begins or ends, and with each change of virtual memory. Answers
+     * of the driver that were asked for before are out of date; see ml_cuda_count. */
+    _Atomic uint32_t calls, virtual_changes;
+    uint64_t waited_ns; /* for turns, in total */
     uint32_t blocks_used;
     uint32_t managed_blocks;
     uint32_t items_used; /* items ever taken from the end of `items` */
@@ -108,10 +111,22 @@ struct ml_cuda_state {
     uint64_t primary[ML_CUDA_DEVICES_MAX]; /* contexts */
     struct ml_cuda_charges charges[ML_CUDA_DEVICES_MAX];
     uint32_t gone_count;
-    uint64_t gone[ML_CUDA_GONE_MAX]; /* freed while older blocks are entered; see cuda_attach.h */
+    uint64_t gone[ML_CUDA_GONE_MAX]; /* freed while older blocks are entered; see cuda_older.c */
     struct ml_cuda_block blocks[ML_CUDA_BLOCK_SLOTS];
     struct ml_cuda_item items[ML_CUDA_ITEMS_MAX];
 };
+
+/* For those that ask the driver without the lock: if `count` is the same when they have the lock,
+ * what it said is still true. Pairs with ml_cuda_count_up. */
+static inline uint32_t ml_cuda_count(const _Atomic uint32_t *count)
+{
+    return atomic_load_explicit(count, memory_order_acquire);
+}
+
+static inline void ml_cuda_count_up(_Atomic uint32_t *count)
+{
+    atomic_fetch_add_explicit(count, 1, memory_order_release);
+}
 
 static inline bool ml_cuda_is_started(const struct ml_cuda_state *book)
 {

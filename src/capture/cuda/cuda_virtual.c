@@ -46,6 +46,7 @@ void ml_cuda_handle_made(struct ml_cuda_state *book, const struct ml_cuda_block 
 {
     struct ml_cuda_block handle = *block;
 
+    ml_cuda_count_up(&book->virtual_changes);
     handle.references = 1;
     ml_cuda_open_block(book, &handle);
 }
@@ -57,6 +58,7 @@ void ml_cuda_handle_mapped(struct ml_cuda_state *book, uint64_t handle, uint64_t
     struct ml_cuda_block mapping = {
         .addr = addr, .size = bytes, .context = handle, .sort = ML_SORT_MAPPING};
 
+    ml_cuda_count_up(&book->virtual_changes);
     if (!found)
         return;
     if (!ml_cuda_blocks_put(book, &mapping)) {
@@ -91,6 +93,7 @@ int ml_cuda_range_unmapped(struct ml_cuda_state *book, uint64_t addr, uint64_t b
     uint64_t end = addr + bytes;
     int device = -1;
 
+    ml_cuda_count_up(&book->virtual_changes);
     while (addr < end) {
         struct ml_cuda_block *found = ml_cuda_blocks_find(book, ML_SORT_MAPPING, addr);
         uint64_t step = found ? found->size : ML_CUDA_PAGE_BYTES;
@@ -108,6 +111,7 @@ void ml_cuda_handle_retained(struct ml_cuda_state *book, uint64_t handle)
 {
     struct ml_cuda_block *found = ml_cuda_blocks_find(book, ML_SORT_HANDLE, handle);
 
+    ml_cuda_count_up(&book->virtual_changes);
     if (found)
         found->references++;
 }
@@ -117,6 +121,7 @@ void ml_cuda_handle_released(struct ml_cuda_state *book, uint64_t handle,
 {
     struct ml_cuda_block *found = ml_cuda_blocks_find(book, ML_SORT_HANDLE, handle);
 
+    ml_cuda_count_up(&book->virtual_changes);
     if (!found || !found->references)
         return; /* the driver will refuse it, or knows more than the book */
     *ret_old = *found;

@@ -37,6 +37,11 @@ static void torch_begin(void)
         ml_torch_operators_begin();
 }
 
+/* Without the device's lock. The label follows the allocation: its thread noted the device's stamp
+ * before it handed the block over, and processors keep the order of loads. Nor can the block be
+ * freed meanwhile, because the caller holds its tensor. Only a free by another thread, within the
+ * time for which an instruction waits in the processor (torch_stamps.h), could precede the label;
+ * readers then ignore the label of a block that is gone. */
 static void label(int cuda_device, const void *ptr, uint32_t name, int category)
 {
     int ordinal = cuda_device < 0 ? ML_TORCH_HOST : cuda_device;

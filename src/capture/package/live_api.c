@@ -7,6 +7,7 @@
 #include <errno.h>
 
 #include "cuda_attach.h"
+#include "cuda_older.h"
 #include "cuda_resolve.h"
 #include "live_blocks.h"
 #include "live_log.h"
@@ -166,7 +167,7 @@ static uint64_t cuda_hook(uint64_t address)
 
 static void cuda_block(int ordinal, uint64_t address, uint64_t size, int is_virtual)
 {
-    ml_cuda_attach_block(ordinal, address, size, is_virtual);
+    ml_cuda_older_block(ordinal, address, size, is_virtual);
 }
 
 static int recording(void)

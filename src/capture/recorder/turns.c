@@ -29,11 +29,12 @@ struct entry {
 };
 
 struct gap {
-    struct ml_lock lock;
-    /* A thread could not get the lock in time: its holder left by longjmp, or is stuck. Nothing is
+    struct ml_lock lock; /* its holders are thread_number() */
+    /* A thread could not get the lock in time: its holder is stuck, or ended there. Nothing is
      * followed until the next recording, so that no thread waits again. */
     _Atomic bool given_up;
-    uint32_t used;
+    uint32_t used; /* entries; more if a change was left by longjmp */
+    uint32_t hole; /* index + 1 of the entry that is being removed, 0: none */
     struct entry entries[];
 };
 
@@ -44,66 +45,10 @@ static const struct ml_session *_Atomic session;
 static struct gap *gap;
 static uint32_t entry_count; /* a power of two */
 static __thread bool resuming;
-static __thread bool inside; /* this thread has the lock */
 
 bool ml_turns_resuming(void)
 {
     return resuming;
-}
-
-/* ---- The lock ----------------------------------------------------------- */
-
-/* Blocking signals for each block would take longer than all the rest. A handler's own record waits
- * until this thread's record is complete (ml_record_nested), so a thread that is inside already has
- * come back from a handler by longjmp. Every single store leaves a table that can be searched. */
-static bool enter(struct gap *g, unsigned patience_s)
-{
-    if (ML_UNLIKELY(inside))
-        return true;
-    if (atomic_load_explicit(&g->given_up, memory_order_relaxed))
-        return false;
-    if (!ml_lock_within(&g->lock, patience_s)) {
-        atomic_store_explicit(&g->given_up, true, memory_order_relaxed);
-        return false;
-    }
-    inside = true;
-    return true;
-}
-
-static void leave(struct gap *g)
-{
-    inside = false;
-    atomic_signal_fence(memory_order_seq_cst);
-    ml_unlock(&g->lock);
-}
-
-/* Blocks of a pause in which an earlier recording ended: their frees were not seen since. */
-static void forget_blocks(void)
-{
-    struct gap *g = __atomic_load_n(&gap, __ATOMIC_ACQUIRE);
-
-    if (!g)
-        return;
-    atomic_store_explicit(&g->given_up, false, memory_order_relaxed);
-    if (!enter(g, TAKE_PATIENCE_S))
-        return;
-    for (uint32_t i = 0; g->used && i < entry_count; i++) {
-        if (!g->entries[i].addr)
-            continue; /* and its page stays untouched */
-        g->entries[i].addr = 0;
-        g->used--;
-    }
-    leave(g);
-}
-
-void ml_turns_begin(const struct ml_session *s)
-{
-    uint32_t turn = atomic_load_explicit(&s->turn, memory_order_relaxed);
-
-    forget_blocks();
-    atomic_store_explicit(&session, s, memory_order_relaxed);
-    atomic_store_explicit(&ml_turn, &s->turn, memory_order_relaxed);
-    atomic_store_explicit(&ml_turn_taken, turn & ~1u, memory_order_release);
 }
 
 /* ---- The table ---------------------------------------------------------- */
@@ -159,11 +104,17 @@ static struct entry *find(struct gap *g, uint64_t addr, uint32_t space)
     return &g->entries[at];
 }
 
-/* Moves later entries up, so that no search ends too early. */
-static void remove_entry(struct gap *g, struct entry *e)
+/* The stores before are complete when a handler interrupts one after it. */
+static void order_stores(void)
 {
-    uint32_t mask = entry_count - 1;
-    uint32_t hole = (uint32_t)(e - g->entries), at = hole;
+    atomic_signal_fence(memory_order_seq_cst);
+}
+
+/* Moves later entries up, so that no search ends too early. Until the hole is elsewhere, the entry
+ * that fills it is there twice: whoever was interrupted can do it again. */
+static void close_hole(struct gap *g, uint32_t hole)
+{
+    uint32_t mask = entry_count - 1, at = hole;
 
     for (;;) {
         at = (at + 1) & mask;
@@ -173,11 +124,95 @@ static void remove_entry(struct gap *g, struct entry *e)
         if (((at - home) & mask) >= ((at - hole) & mask)) {
             g->entries[hole] = g->entries[at];
             hole = at;
+            order_stores();
+            g->hole = hole + 1;
+            order_stores();
         }
     }
     g->entries[hole].addr = 0;
+    order_stores();
+    g->hole = 0;
+}
+
+static void remove_entry(struct gap *g, struct entry *e)
+{
+    g->hole = (uint32_t)(e - g->entries) + 1;
+    order_stores();
+    close_hole(g, g->hole - 1);
+    order_stores();
     g->used--;
 }
+
+/* After a longjmp out of a change: an entry that was being removed is gone, one that was being
+ * added is not there, or is complete. */
+static void repair(struct gap *g)
+{
+    if (g->hole)
+        close_hole(g, g->hole - 1);
+}
+
+/* ---- The lock ----------------------------------------------------------- */
+
+/* Even, as a holder of a lock is. */
+static uint32_t thread_number(void)
+{
+    static _Atomic uint32_t last;
+    static __thread uint32_t number;
+
+    if (!number)
+        number = atomic_fetch_add_explicit(&last, 2, memory_order_relaxed) + 2;
+    return number;
+}
+
+/* Blocking signals for each block would take longer than all the rest. A handler's own record waits
+ * until this thread's record is complete (ml_record_nested), so a thread that has the lock already
+ * has come back from a handler by longjmp. It may have interrupted any store. */
+static bool enter(struct gap *g, unsigned patience_s)
+{
+    if (ML_UNLIKELY(ml_lock_is_held_by(&g->lock, thread_number()))) {
+        repair(g);
+        return true;
+    }
+    if (atomic_load_explicit(&g->given_up, memory_order_relaxed))
+        return false;
+    if (!ml_lock_within_as(&g->lock, thread_number(), patience_s)) {
+        atomic_store_explicit(&g->given_up, true, memory_order_relaxed);
+        return false;
+    }
+    return true;
+}
+
+/* Blocks of a pause in which an earlier recording ended: their frees were not seen since. */
+static void forget_blocks(void)
+{
+    struct gap *g = __atomic_load_n(&gap, __ATOMIC_ACQUIRE);
+
+    if (!g)
+        return;
+    atomic_store_explicit(&g->given_up, false, memory_order_relaxed);
+    if (!enter(g, TAKE_PATIENCE_S))
+        return;
+    for (uint32_t i = 0; g->used && i < entry_count; i++) {
+        if (!g->entries[i].addr)
+            continue; /* and its page stays untouched */
+        g->entries[i].addr = 0;
+        g->used--;
+    }
+    g->used = 0;
+    ml_unlock(&g->lock);
+}
+
+void ml_turns_begin(const struct ml_session *s)
+{
+    uint32_t turn = atomic_load_explicit(&s->turn, memory_order_relaxed);
+
+    forget_blocks();
+    atomic_store_explicit(&session, s, memory_order_relaxed);
+    atomic_store_explicit(&ml_turn, &s->turn, memory_order_relaxed);
+    atomic_store_explicit(&ml_turn_taken, turn & ~1u, memory_order_release);
+}
+
+/* ---- Records of the pause ------------------------------------------------ */
 
 static void add(struct gap *g, uint32_t space, uint64_t addr, uint64_t bytes)
 {
@@ -187,8 +222,12 @@ static void add(struct gap *g, uint32_t space, uint64_t addr, uint64_t bytes)
         ml_recorder_cannot_follow();
         return;
     }
+    e->bytes = bytes;
+    e->label = 0;
+    e->space = space;
     g->used += !e->addr;
-    *e = (struct entry){.addr = addr, .bytes = bytes, .space = space};
+    order_stores();
+    e->addr = addr;
 }
 
 static void remove_range(struct gap *g, uint32_t space, uint64_t addr, uint64_t bytes)
@@ -201,8 +240,6 @@ static void remove_range(struct gap *g, uint32_t space, uint64_t addr, uint64_t 
             i++;
     }
 }
-
-/* ---- Records of the pause ------------------------------------------------ */
 
 static enum ml_turns_fate take_block(struct gap *g, unsigned kind, uint32_t space,
                                      const uint64_t *words)
@@ -273,7 +310,7 @@ enum ml_turns_fate ml_turns_take(const uint64_t *words, unsigned n)
         return ML_TURNS_DROP;
     }
     fate = take_block(g, kind, space == ML_SPACE_WIDE ? (uint32_t)words[n - 1] : space, words);
-    leave(g);
+    ml_unlock(&g->lock);
     errno = saved_errno;
     return fate;
 }
@@ -304,6 +341,7 @@ static void record_all(struct gap *g)
         g->entries[i].addr = 0;
         g->used--;
     }
+    g->used = 0;
     resuming = false;
 }
 
@@ -325,5 +363,5 @@ void ml_turns_resume(void)
         /* Pairs with the acquire load of ml_turn_is_current: the blocks are recorded. */
         atomic_store_explicit(&ml_turn_taken, turn, memory_order_release);
     }
-    leave(g);
+    ml_unlock(&g->lock);
 }

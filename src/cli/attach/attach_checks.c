@@ -14,6 +14,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include "mapped_file.h"
 #include "proc_stat.h"
 
 #define KERNEL_THREAD 0x200000 /* of the flags in /proc/PID/stat */
@@ -85,23 +86,15 @@ static int check_program(pid_t pid, struct ml_error *err)
     return 0;
 }
 
+static bool is_python(const struct ml_mapping *m, void *context)
+{
+    (void)context;
+    return m->path && strstr(m->path, "python");
+}
+
 bool ml_target_has_python(pid_t pid)
 {
-    char path[64], *line = NULL;
-    bool found = false;
-    size_t room = 0;
-    FILE *maps;
-
-    snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
-    maps = fopen(path, "re");
-    while (maps && !found && getline(&line, &room, maps) > 0) {
-        const char *file = strchr(line, '/');
-        found = file && strstr(file, "python");
-    }
-    free(line);
-    if (maps)
-        fclose(maps);
-    return found;
+    return ml_mappings_visit(pid, is_python, NULL) > 0;
 }
 
 int ml_attach_check(pid_t pid, struct ml_error *err)

@@ -130,7 +130,7 @@ static int cmd_detach(int argc, char **argv)
 
     if (r >= 0)
         return r;
-    r = ml_recorded_session_open(pid, &session, &err);
+    r = ml_recorded_session_open(pid, false, &session, &err);
     ml_recorded_session_release(&session);
     if (!r && !ml_injected_recorder(pid, library))
         r = ml_attach_not_recording(pid, &err);

@@ -42,7 +42,7 @@ static int run(const struct ml_verb *verb, bool pause, int argc, char **argv)
 
     if (r >= 0)
         return r;
-    if (ml_recorded_session_open(pid, &session, &err)) {
+    if (ml_recorded_session_open(pid, true, &session, &err)) {
         ml_say("%s", err.text);
         return ML_EXIT_FAILURE;
     }

@@ -8,7 +8,6 @@
 #include <fcntl.h>
 #include <linux/futex.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -27,13 +26,21 @@ static bool is_page(const char *path)
     return slash && !strcmp(slash + 1, ML_SESSION_PAGE) && strstr(path, FOLDER_BEGIN);
 }
 
+struct search {
+    pid_t pid;
+    bool change; /* the page is to be written to */
+    struct ml_recorded_session *session;
+    int result;
+};
+
 /* Maps the page if it is one. A recording that has ended leaves it mapped, without a name. The
  * process may have another root. */
-static int map_page(pid_t pid, const struct ml_mapping *mapping, struct ml_recorded_session *ret)
+static int map_page(const struct search *s, const struct ml_mapping *mapping)
 {
     struct ml_session *page;
     struct stat st;
-    int fd = ml_mapped_file_open(pid, mapping, O_RDWR | O_NONBLOCK | O_NOCTTY);
+    int fd = ml_mapped_file_open(s->pid, mapping,
+                                 (s->change ? O_RDWR : O_RDONLY) | O_NONBLOCK | O_NOCTTY);
     int r = -ESRCH;
 
     if (fd < 0)
@@ -42,13 +49,13 @@ static int map_page(pid_t pid, const struct ml_mapping *mapping, struct ml_recor
         close(fd);
         return r;
     }
-    page = mmap(NULL, sizeof(*page), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    page = mmap(NULL, sizeof(*page), PROT_READ | (s->change ? PROT_WRITE : 0), MAP_SHARED, fd, 0);
     close(fd);
     if (page == MAP_FAILED)
         return -errno;
     if (page->magic == ML_SHARED_MAGIC && page->version == ML_SHARED_VERSION &&
         !atomic_load(&page->closed)) {
-        ret->page = page;
+        s->session->page = page;
         return 0;
     }
     if (page->magic == ML_SHARED_MAGIC && page->version != ML_SHARED_VERSION)
@@ -65,24 +72,16 @@ static void name_folder(pid_t pid, const char *page, struct ml_recorded_session 
              inside);
 }
 
-static int find(pid_t pid, FILE *maps, struct ml_recorded_session *ret)
+static bool is_session(const struct ml_mapping *m, void *context)
 {
-    char *line = NULL;
-    size_t room = 0;
-    int r = -ESRCH;
+    struct search *s = context;
+    int found = m->path && !m->deleted && is_page(m->path) ? map_page(s, m) : -ESRCH;
 
-    while (r && getline(&line, &room, maps) > 0) {
-        struct ml_mapping m;
-
-        if (ml_mapping_parse(line, &m) && m.path && !m.deleted && is_page(m.path)) {
-            int found = map_page(pid, &m, ret);
-            if (!found)
-                name_folder(pid, m.path, ret);
-            r = found == -ESRCH ? r : found;
-        }
-    }
-    free(line);
-    return r;
+    if (!found)
+        name_folder(s->pid, m->path, s->session);
+    if (found != -ESRCH)
+        s->result = found;
+    return !found;
 }
 
 static int explain(pid_t pid, int r, struct ml_error *err)
@@ -108,22 +107,17 @@ static int explain(pid_t pid, int r, struct ml_error *err)
     }
 }
 
-int ml_recorded_session_open(pid_t pid, struct ml_recorded_session *ret, struct ml_error *err)
+int ml_recorded_session_open(pid_t pid, bool change, struct ml_recorded_session *ret,
+                             struct ml_error *err)
 {
-    char path[64];
-    FILE *maps;
+    struct search s = {pid, change, ret, -ESRCH};
     int r;
 
     *ret = (struct ml_recorded_session){0};
-    snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
-    maps = fopen(path, "re");
-    if (!maps && errno == ENOENT)
+    r = ml_mappings_visit(pid, is_session, &s);
+    if (r == -ENOENT)
         return ml_error_set(err, -ESRCH, "there is no process %d", (int)pid);
-    if (!maps)
-        return explain(pid, -EACCES, err);
-    r = find(pid, maps, ret);
-    fclose(maps);
-    return explain(pid, r, err);
+    return explain(pid, r < 0 ? -EACCES : s.result, err);
 }
 
 void ml_recorded_session_release(struct ml_recorded_session *s)

@@ -9,6 +9,7 @@
 #define ML_CLI_RECORDED_SESSION_H
 
 #include <limits.h>
+#include <stdbool.h>
 #include <sys/types.h>
 
 #include "error.h"
@@ -19,9 +20,11 @@ struct ml_recorded_session {
     char folder[PATH_MAX];   /* as the process names it */
 };
 
-/* @return 0, to be released; -ESRCH: the process is not being recorded or does not exist; -EACCES:
+/* @change  the page is mapped for writing, too
+ * @return 0, to be released; -ESRCH: the process is not being recorded or does not exist; -EACCES:
  *         it belongs to another user; -EPROTO: it is recorded by another version */
-int ml_recorded_session_open(pid_t pid, struct ml_recorded_session *ret, struct ml_error *err);
+int ml_recorded_session_open(pid_t pid, bool change, struct ml_recorded_session *ret,
+                             struct ml_error *err);
 void ml_recorded_session_release(struct ml_recorded_session *s);
 
 /* Wakes the collector. */

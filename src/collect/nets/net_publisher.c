@@ -54,7 +54,7 @@ bool ml_net_publisher_is_on(const struct ml_net_publisher *p)
 /* ---- Followers ----------------------------------------------------------------- */
 
 struct wishes {
-    uint64_t wanted_ns, asked_ns, asked_classes;
+    uint64_t wanted_ns, wanted_classes_ns, asked_ns;
 };
 
 static struct wishes read_wishes(const struct ml_net_publisher *p)
@@ -67,9 +67,9 @@ static struct wishes read_wishes(const struct ml_net_publisher *p)
     return w;
 }
 
-static bool is_wanted(const struct wishes *w, uint64_t now)
+static bool is_recent(uint64_t wanted_ns, uint64_t now)
 {
-    return w->wanted_ns > 0 && now - w->wanted_ns < ML_NET_WANTED_NS;
+    return wanted_ns > 0 && now - wanted_ns < ML_NET_WANTED_NS;
 }
 
 /* A follower that was stopped for a moment finds the last nets here. One that was stopped for
@@ -85,7 +85,7 @@ void ml_net_publisher_rest(struct ml_net_publisher *p)
     p->has_nets = false;
     p->position = ML_NET_BOARD_DATA;
     w = read_wishes(p);
-    if (ml_net_publisher_is_on(p) && is_wanted(&w, now))
+    if (ml_net_publisher_is_on(p) && is_recent(w.wanted_ns, now))
         return;
     ml_net_maker_free(p->maker);
     p->maker = NULL;
@@ -148,7 +148,8 @@ static void judge(struct ml_net_publisher *p, const struct ml_net *net, uint64_t
 static void put_next(struct ml_net_publisher *p, const struct ml_encoder *e,
                      const struct ml_net_key *key, const struct wishes *w, uint64_t now)
 {
-    const struct ml_net_begin begin = {.number = now, .classes = w->asked_classes & 1};
+    const struct ml_net_begin begin = {.number = now,
+                                       .classes = is_recent(w->wanted_classes_ns, now)};
     struct ml_net net;
 
     if (!ml_net_make(p->maker, e, &begin, &net))
@@ -174,7 +175,7 @@ void ml_net_publish(struct ml_net_publisher *p, const struct ml_encoder *e,
 {
     uint64_t now = ml_clock_ns(CLOCK_MONOTONIC);
     struct wishes w = read_wishes(p);
-    bool wanted = is_wanted(&w, now);
+    bool wanted = is_recent(w.wanted_ns, now);
 
     if (!ml_net_publisher_is_on(p)) {
         if (wanted && may_begin && w.asked_ns != p->served_ns && now >= p->rest_to_ns)

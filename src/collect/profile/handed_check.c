@@ -15,27 +15,9 @@
 #include <sys/vfs.h>
 
 #include "compiler.h"
+#include "own_root.h"
 
 /* ---- The type of its file system ---------------------------------------- */
-
-/* The number of the mount; -1: unknown. */
-static int mount_of(int fd)
-{
-    char path[64], line[128];
-    int mount = -1;
-    FILE *info;
-
-    snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", fd);
-    info = fopen(path, "re");
-    if (!info)
-        return -1;
-    while (mount < 0 && fgets(line, sizeof(line), info)) {
-        if (sscanf(line, "mnt_id: %d", &mount) != 1)
-            mount = -1;
-    }
-    fclose(info);
-    return mount;
-}
 
 /* Of a line "ID ... - TYPE SOURCE OPTIONS", see proc(5). Blanks in paths are escaped. */
 static bool type_in(const char *line, int mount, char ret_type[ML_MOUNT_TYPE_ROOM])
@@ -49,7 +31,7 @@ static bool type_in(const char *line, int mount, char ret_type[ML_MOUNT_TYPE_ROO
 
 bool ml_mount_type(int fd, char ret_type[ML_MOUNT_TYPE_ROOM])
 {
-    int mount = mount_of(fd);
+    int mount = ml_mount_of(fd);
     FILE *mounts = mount < 0 ? NULL : fopen("/proc/self/mountinfo", "re");
     bool found = false;
     char *line = NULL;

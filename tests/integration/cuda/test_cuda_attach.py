@@ -14,7 +14,7 @@ import time
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 
 import harness
-from attaching import begin, end
+from attaching import begin, end, has_begun, start
 from harness import check, equal, program, report, with_standin
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -23,6 +23,7 @@ CONTEXT = 3407872 + 548995072  # of cuInit and of a primary context
 BEFORE = "allocated before the recording began"
 BEFORE_ALL = BEFORE + ", by any process"
 DIRECT = "driver allocations"
+POOLS = "stream-ordered pools"
 WAYS = ("linked", "dlsym", "proc")
 
 
@@ -31,11 +32,14 @@ class Steps:
 
     def __init__(self, *steps, way="linked", **settings):
         self.steps = list(steps)
-        self.process = subprocess.Popen([program("cuda_steps_" + way), *steps],
+        self.process = subprocess.Popen([*self.command(way), *steps],
                                         env=os.environ | with_standin(**settings), text=True,
                                         stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         self.pid = self.process.pid
         self._read()
+
+    def command(self, way):
+        return [program("cuda_steps_" + way)]
 
     def _read(self):
         """What the steps say up to the next wait."""
@@ -62,6 +66,35 @@ class Steps:
         self.process.stdin.write("\n" * 10)
         self.process.stdin.close()
         equal(self.process.wait(harness.PATIENCE_S), 0, "exit code of the program")
+
+
+class Segment(Steps):
+    """segment_program.py, for which the first reserved range is a segment."""
+
+    def command(self, way):
+        return [sys.executable, os.path.join(HERE, "segment_program.py"),
+                program("libcuda_steps.so"), "1"]
+
+
+class Busy:
+    """A driver whose queries wait, and an attach meanwhile."""
+
+    def __init__(self):
+        self.file = os.path.abspath("busy")
+
+    def begin(self, pid):
+        """@return when attach asks the driver"""
+        with open(self.file, "w"):
+            pass
+        self.attached = start(pid)
+        harness.wait_until(lambda: os.path.exists(self.file + ".asked"), "a query")
+        os.unlink(self.file + ".asked")
+
+    def end(self):
+        """@return the attach, which goes on"""
+        os.unlink(self.file)
+        has_begun(self.attached)
+        return self.attached
 
 
 def books(at="end"):
@@ -240,9 +273,9 @@ def test_pools():
               "async:100M:1", "wait", "free-async:3:1", "free-async:4:1", "sync:1", "wait")
     p.record()
     found = book()
-    check("stream-ordered pools" in found, "pools", found)
+    check(POOLS in found, "pools", found)
     p.record()
-    check("stream-ordered pools" not in book(), "all was given back")
+    check(POOLS not in book(), "all was given back")
     p.end()
 
 
@@ -272,6 +305,53 @@ def test_end_of_the_program():
     p.end()
     equal(attached.wait(harness.PATIENCE_S), 0, "exit code of attach")
     equal(book(), {BEFORE: CONTEXT + 100 * MIB, DIRECT: 50 * MIB}, "book")
+
+
+def while_busy(p, busy):
+    """Records the next steps, which come while attach asks a busy driver: they need not wait for
+    its answers, and are recorded. Then those that follow."""
+    busy.begin(p.pid)
+    p.go_on()
+    attached = busy.end()
+    p.go_on()
+    end(attached)
+    p.end()
+    equal(report("summary", "t.mled")["health"]["lost"], 0, "lost calls")
+
+
+def test_busy_driver():
+    busy = Busy()
+    p = Steps("init", "retain", "stream", "alloc:100M", "async:10M:1", "wait", "alloc:50M",
+              "async:100M:1", "free:2", "wait", "alloc:4M", "wait", STANDIN_BUSY=busy.file)
+    while_busy(p, busy)
+    found = book()
+    equal(found.pop(DIRECT), 54 * MIB, "blocks", found)
+    equal(found.pop(POOLS), 128 * MIB, "pool", found)
+    equal(found, {BEFORE: CONTEXT}, "the rest")
+
+
+def test_busy_driver_virtual():
+    """A handle that the driver has named, and that the program frees before it is entered, is not
+    entered; a new one at its address is entered once."""
+    older = ["create:20M", "map:1:2:0", "create:20M", "map:1:3:20M", "create:40M", "map:1:4:40M"]
+    end_second = ["unmap:1:20M:20M", "drop:3"]
+    cases = {
+        "nothing": ([], 80, 0),
+        "freed": (end_second, 60, 0),
+        "first freed": (["unmap:1:20M", "drop:2"], 60, 0),
+        "all freed": (["unmap:1:20M", "drop:2", *end_second, "unmap:1:40M:40M", "drop:4"], 0, 0),
+        "replaced": ([*end_second, "create:20M", "map:1:5:20M"], 80, 0),
+        "more": (["create:8M", "map:1:5:80M"], 88, 0),
+        "unmapped": (["unmap:1:20M:20M"], 60, 20),
+    }
+    for name, (meanwhile, mapped, others) in cases.items():
+        busy = Busy()
+        p = Segment("init", "retain", "reserve:100M", *older, "wait", *meanwhile, "alloc:6M", "wait",
+                    "alloc:2M", "wait", STANDIN_BUSY=busy.file)
+        while_busy(p, busy)
+        found = book()
+        equal(found.pop(DIRECT), (mapped + 8) * MIB, f"{name}: blocks", found)
+        equal(found, {BEFORE: CONTEXT + others * MIB}, f"{name}: the rest")
 
 
 class Rounds:

@@ -49,8 +49,7 @@ int ml_root_open(pid_t pid)
     return fd >= 0 ? fd : -errno;
 }
 
-/* The mount that a file was opened through; -1: unknown. */
-static int mount_of(int fd)
+int ml_mount_of(int fd)
 {
     char path[64], line[128];
     int mount = -1;
@@ -71,7 +70,8 @@ static bool is_this_root(int root)
     int own = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
     struct stat a, b;
     bool same = own >= 0 && !fstat(root, &a) && !fstat(own, &b) && a.st_dev == b.st_dev &&
-                a.st_ino == b.st_ino && mount_of(root) >= 0 && mount_of(root) == mount_of(own);
+                a.st_ino == b.st_ino && ml_mount_of(root) >= 0 &&
+                ml_mount_of(root) == ml_mount_of(own);
 
     if (own >= 0)
         close(own);

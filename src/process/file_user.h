@@ -6,8 +6,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#ifndef ML_BASE_FILE_USER_H
-#define ML_BASE_FILE_USER_H
+#ifndef ML_PROCESS_FILE_USER_H
+#define ML_PROCESS_FILE_USER_H
 
 #include <stdbool.h>
 #include <sys/types.h>

@@ -4,8 +4,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#ifndef ML_BASE_REGULAR_FILE_H
-#define ML_BASE_REGULAR_FILE_H
+#ifndef ML_PROCESS_REGULAR_FILE_H
+#define ML_PROCESS_REGULAR_FILE_H
 
 /* The file is opened through the descriptor that was checked: its name may mean another file by
  * now.

@@ -5,8 +5,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#ifndef ML_BASE_OWN_ROOT_H
-#define ML_BASE_OWN_ROOT_H
+#ifndef ML_PROCESS_OWN_ROOT_H
+#define ML_PROCESS_OWN_ROOT_H
 
 #include <stdbool.h>
 #include <sys/types.h>
@@ -17,6 +17,9 @@ bool ml_root_is_own(pid_t pid);
 /* The root of the process. It stays valid when the process ends.
  * @return a descriptor (O_PATH) or negative errno */
 int ml_root_open(pid_t pid);
+
+/* The number of the mount that a file was opened through; -1: unknown. */
+int ml_mount_of(int fd);
 
 /* Opens a file below a root, however its path and the links on the way go up.
  * @how  flags of open, without O_CREAT
