@@ -51,12 +51,25 @@ static void end(struct ml_sample_lane *lane)
         snprintf(g->why, sizeof(g->why), "the NVIDIA driver does not report memory use");
 }
 
+/* A process that the driver listed before it joined is one of ours, and still is right after it has
+ * left: `memledger attach` ends before the process does. */
+static void forget_stranger(struct ml_gpu_lane *g, uint32_t pid)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < g->strangers.len; i++)
+        if (g->strangers.items[i].pid != pid)
+            g->strangers.items[kept++] = g->strangers.items[i];
+    g->strangers.len = kept;
+}
+
 static void watch(struct ml_sample_lane *lane, const struct ml_process_watch *w)
 {
     struct ml_gpu_lane *g = lane->context;
     size_t kept = 0;
 
     if (!w->gone) {
+        forget_stranger(g, w->pid);
         (void)ml_vec_push(&g->watched, *w);
         return;
     }
