@@ -19,7 +19,8 @@ def living_objects():
 
 
 def _ending():
-    """The ids of those whose __del__ runs in any thread."""
+    """The ids of those whose __del__ runs in any thread, if it is a function of that name with a
+    first argument, as MXNet's are."""
     found = set()
     for frame in sys._current_frames().values():
         while frame is not None:

@@ -23,6 +23,7 @@ def watch():
     A compiler of another version stays as it is, and breaks its graphs."""
     when_imported("torch._dynamo.variables.misc", _see_through_super)
     when_imported("torch._dynamo.variables.builder", _see_through_values)
+    when_imported("torch._dynamo.variables.nn_module", _tell_wrapper)
 
 
 def _see_through_super(misc):
@@ -51,3 +52,11 @@ def _see_through_values(builder):
             return kind(self.tx, source)(getattr(value, ORIGINAL))
         return wrap(self, value)
     put(kind, "_wrap", _wrap)
+
+
+def _tell_wrapper(nn_module):
+    """From 2.5 on the compiler compares a module's __call__ with the one that it saw when it was
+    imported, and takes another one for the program's own, which it then has to trace."""
+    wrapper = nn_module.torch.nn.Module.__call__
+    if nn_module.unpatched_nn_module_call is getattr(wrapper, ORIGINAL):
+        put(nn_module, "unpatched_nn_module_call", wrapper)

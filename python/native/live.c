@@ -104,8 +104,11 @@ static PyObject *cuda_block(PyObject *self, PyObject *args)
     (void)self;
     if (!PyArg_ParseTuple(args, "iKKp", &ordinal, &address, &bytes, &is_virtual))
         return NULL;
-    if (live)
-        live->cuda_block(ordinal, address, bytes, is_virtual);
+    if (live) {
+        Py_BEGIN_ALLOW_THREADS /* the driver may be busy */
+            live->cuda_block(ordinal, address, bytes, is_virtual);
+        Py_END_ALLOW_THREADS
+    }
     Py_RETURN_NONE;
 }
 

@@ -311,7 +311,8 @@ int ml_collector_run(struct ml_collector *c)
     ml_collector_introduce(&page->collector);
     /* If samples are all there is, none may be skipped. */
     if (c->sample_hz)
-        c->sampler = ml_sampler_start(c->sample_hz, !c->sample_only, &c->stage);
+        c->sampler = ml_sampler_start(c->sample_hz, !c->sample_only,
+                                      atomic_load(&page->program_pid), &c->stage);
     if (c->sample_only)
         ml_collector_add_silent(c, atomic_load(&page->program_pid), 0, ML_STARTED, c->command);
     while (!atomic_load(&page->finish)) {

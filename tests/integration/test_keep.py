@@ -167,6 +167,10 @@ def test_before_the_window():
     contains(before.stderr, "was not kept", "plot --to")
     stats = report("stats", "t.mled")
     equal(stats["duration_ns"], window["kept_ns"], "the time that a rate is about")
+    kept = [e for e in report("events", "t.mled")["events"] if e["time_ns"] >= begin_ns]
+    rate = len(kept) / window["kept_ns"] * 1e9
+    check(abs(stats["events_per_second"] / rate - 1) < 0.01,
+          f"{stats['events_per_second']} events a second, expected {rate}")
 
 
 def test_refused():

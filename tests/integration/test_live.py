@@ -16,6 +16,9 @@ import harness
 from harness import MEMLEDGER, Skip, check, contains, equal, program
 
 
+QUIET_S = 1.1  # the collector writes the last events of a burst within a second
+
+
 def start_training():
     # Samples are events, too: without them the program is quiet while it waits.
     process = harness.start(program("trains"), 3, "wait", stdin=subprocess.PIPE,
@@ -48,7 +51,7 @@ def settled(trace, since_ns=0):
         if now["events"] != seen.get("events"):
             seen.update(now, at=time.monotonic())
         return (now["start_wall_ns"] + now["last_event_ns"] >= since_ns and now["events"] > 0
-                and time.monotonic() - seen["at"] > 0.4)
+                and time.monotonic() - seen["at"] > QUIET_S)
 
     harness.wait_until(is_settled, "a quiet moment", 20)
     return seen

@@ -391,6 +391,7 @@ static struct effort replace_blocks(struct written *both, uint64_t count, const 
         effort.files += st.st_ino != file;
         file = st.st_ino;
     }
+    ml_window_set_heartbeat(both[1].writer.window, NULL);
     return effort;
 }
 

@@ -170,8 +170,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(keeps_blocks),
-#ifndef __SANITIZE_THREAD__ /* a jump out of the sanitizer's own code would leave its locks taken  \
-                             */
+/* A jump out of ThreadSanitizer's own code would leave its locks taken. */
+#ifndef __SANITIZE_THREAD__
         cmocka_unit_test(survives_jumps),
         cmocka_unit_test(lets_others_in),
 #endif

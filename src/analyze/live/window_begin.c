@@ -25,7 +25,6 @@ static void read_dropped(const struct ml_trace *trace, struct ml_rows *rows,
 
     if (ml_rows_next(rows, row, ML_DROPPED_FIELDS) <= 0)
         return;
-    ret->end_ns = ml_trace_info(trace)->end_ns;
     ret->begin_ns = ml_min_u64(row[ML_DROPPED_BEGIN_NS], ret->end_ns);
     ret->begin_wall_ns = ml_trace_info(trace)->start_wall_ns + ret->begin_ns;
     ret->events = row[ML_DROPPED_EVENTS];
@@ -73,6 +72,7 @@ static struct ml_window_begin read_begin(const struct ml_trace *trace,
     if (section < 0)
         return found;
     found.is_window = true;
+    found.end_ns = ml_trace_info(trace)->end_ns;
     if (ml_trace_read_section(trace, (size_t)section, ML_BLOCK_WINDOW, &bytes) == 0) {
         in = bytes.data;
         while (ml_record_next(&in, bytes.data + bytes.len, &record) > 0) {

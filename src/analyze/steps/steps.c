@@ -63,6 +63,7 @@ static void note_pause(struct ml_step_book *book, const struct ml_event *event)
         return;
     if (event->args[0] == ML_MARK_PAUSE && !book->is_paused) {
         book->is_paused = true;
+        book->pause_steps = 0;
         book->paused_at_ns = event->time_ns;
     } else if (event->args[0] == ML_MARK_RESUME) {
         book->paused_ns += pause_until(book, event->time_ns);
@@ -110,10 +111,19 @@ static int end_step(struct ml_step_book *book, uint64_t event, uint64_t time_ns)
     return add_devices(book, step);
 }
 
+/* A thread may still mark one step when a pause begins; a second means that the end of the pause is
+ * missing, as in a damaged trace. */
+static void doubt_pause(struct ml_step_book *book)
+{
+    if (book->is_paused && ++book->pause_steps > 1)
+        book->is_paused = false;
+}
+
 static int begin_step(struct ml_step_book *book, const struct ml_event *event)
 {
     struct ml_step step = {.number = event->args[1], .begin_ns = event->time_ns};
 
+    doubt_pause(book);
     if (ml_vec_push(&book->steps->list, step) < 0)
         return -ENOMEM;
     book->allocations = ml_step_allocations(book->replay);

@@ -57,6 +57,7 @@ struct ml_step_book {
     bool is_paused;              /* the recording … */
     uint64_t paused_at_ns;       /* … since then, or since the step began */
     uint64_t paused_ns;          /* in earlier pauses of the step */
+    unsigned pause_steps;        /* that began in the pause */
     int failed;                  /* -ENOMEM */
 };
 

@@ -27,7 +27,7 @@ static void fill_totals(const struct ml_gather *g, struct ml_stats *ret)
     ret->duration_ns = info->end_ns - ret->health.window.begin_ns;
     ret->file_bytes = info->file_bytes;
     ret->event_bytes = info->event_bytes;
-    ret->events_per_second = ratio((double)ret->events * 1e9, (double)ret->duration_ns);
+    ret->events_per_second = ratio((double)g->kept * 1e9, (double)ret->duration_ns);
     ret->bytes_per_event = ratio((double)info->event_bytes, (double)g->replay.events);
     for (size_t i = 0; i < 32; i++)
         ret->kinds[i] = g->kinds[i];

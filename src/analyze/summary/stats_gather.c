@@ -10,6 +10,7 @@
 #include "each_event.h"
 #include "sampled.h"
 #include "samples.h"
+#include "window_begin.h"
 
 unsigned ml_size_class(uint64_t bytes)
 {
@@ -143,6 +144,7 @@ static int count_event(void *ctx, const struct ml_event *event)
     if (ml_object_book_add(&g->objects, event) < 0)
         return -ENOMEM;
     g->events++;
+    g->kept += event->time_ns >= g->from_ns;
     if (event->kind < 32)
         g->kinds[event->kind]++;
     if (event->kind == ML_SAMPLE && !ml_sample_is_inside(event))
@@ -168,7 +170,7 @@ int ml_gather(struct ml_gather *gather, const struct ml_trace *trace,
     struct ml_classes classes;
     int r = ml_classify(trace, &classes, err);
 
-    *gather = (struct ml_gather){.objects = {.trace = trace}};
+    *gather = (struct ml_gather){.objects = {.trace = trace}, .from_ns = ml_trace_kept_from(trace)};
     if (r == 0 && ml_replay_init_capped(&gather->replay, trace, caps) < 0)
         r = ml_error_set(err, -ENOMEM, "out of memory");
     ml_replay_classify(&gather->replay, &classes);

@@ -35,7 +35,9 @@ struct ml_gather_scope {
 
 struct ml_gather {
     struct ml_replay replay;
-    uint64_t events; /* of the devices and processes that count */
+    uint64_t events;  /* of the devices and processes that count … */
+    uint64_t kept;    /* … without those that repeat what was live when a window began */
+    uint64_t from_ns; /* when it began; 0: all is kept */
     uint64_t kinds[32];
     struct ml_gather_size sizes[ML_SIZE_CLASSES];
     ML_VEC(struct ml_gather_thread) threads;

@@ -14,10 +14,11 @@
 #include "cuda_pools.h"
 #include "cuda_resolve.h"
 #include "cuda_turns.h"
+#include "nanoseconds.h"
 
 /* For calls of the driver that began before the hooks were in place. */
 #define GRACE_MS 20
-#define QUIET_TRIES 500 /* of a millisecond each, for a moment without a call */
+#define QUIET_NS 500000000u /* for a moment without a call */
 
 static void sleep_ms(long ms)
 {
@@ -197,12 +198,14 @@ static bool adopt_when_quiet(struct ml_cuda_state *book)
 void ml_cuda_attach_adopt(void)
 {
     int devices;
-    bool done = !driver_runs(&devices);
+    bool is_last = false, done = !driver_runs(&devices);
+    uint64_t end_ns = ml_clock_ns(CLOCK_MONOTONIC) + QUIET_NS;
 
     if (!done)
         sleep_ms(GRACE_MS);
-    for (int i = 0; !done && i <= QUIET_TRIES && find_memory(); i++) {
-        done = ml_cuda_book_with(i < QUIET_TRIES ? adopt_when_quiet : adopt_all);
+    while (!done && !is_last && find_memory()) {
+        is_last = ml_clock_ns(CLOCK_MONOTONIC) > end_ns;
+        done = ml_cuda_book_with(is_last ? adopt_all : adopt_when_quiet);
         if (!done)
             sleep_ms(1);
     }

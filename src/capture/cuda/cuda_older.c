@@ -62,6 +62,7 @@ static bool open_plain(struct ml_cuda_state *book)
 /* The handles that the driver has found at consecutive addresses. */
 static struct {
     uint32_t changes; /* the book's count before the first question */
+    bool is_old;      /* it has changed since */
     unsigned count;
     struct mapping {
         uint64_t handle, addr, bytes;
@@ -111,27 +112,30 @@ static void open_handle(struct ml_cuda_state *book, const struct mapping *m)
 
 static bool open_handles(struct ml_cuda_state *book)
 {
-    if (ml_cuda_count(&book->virtual_changes) != mapped.changes)
+    mapped.is_old = ml_cuda_count(&book->virtual_changes) != mapped.changes;
+    if (mapped.is_old)
         return false;
     for (unsigned i = 0; i < mapped.count; i++)
         open_handle(book, &mapped.at[i]);
     return true;
 }
 
-/* Asks for fewer handles each time that the program was faster. What it changes all the time
- * remains part of "before". @return how much of the range is done */
+/* Asks for fewer handles each time that the program was faster. Memory that it changes all the time
+ * remains part of "before", as does all if the book is locked for long.
+ * @return how much of the range is done */
 static uint64_t open_some(const struct ml_cuda_state *book, uint64_t addr, uint64_t bytes)
 {
     struct ml_quiet quiet;
     unsigned most = MAPPINGS_MAX;
     uint64_t asked = bytes;
-    bool done = false;
+    bool again = true;
 
-    for (int i = 0; !done && i < MAPPING_TRIES; i++) {
+    for (int i = 0; again && i < MAPPING_TRIES; i++) {
         ml_quiet_begin(&quiet); /* a handle that was retained is released */
         asked = find_handles(book, addr, bytes, most);
         ml_quiet_end(&quiet);
-        done = ml_cuda_book_with(open_handles);
+        mapped.is_old = false;
+        again = !ml_cuda_book_with(open_handles) && mapped.is_old;
         most = most > 1 ? most / 2 : 1;
     }
     return asked;

@@ -68,12 +68,19 @@ static void read_typed_name(pid_t pid, char ret[ML_STARTED_NAME_ROOM])
     snprintf(ret, ML_STARTED_NAME_ROOM, "%.*s", (int)(len < ML_STARTED_NAME_ROOM ? len : 0), name);
 }
 
-/* It becomes a part of a path, and the process chooses it. */
+/* A name becomes a part of a path, and the process chooses it. */
+#define PLAIN "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._+-"
+
 static bool is_plain(const char *name)
 {
-    return name[0] && name[0] != '.' &&
-           strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._+-") ==
-               strlen(name);
+    return name[0] && name[0] != '.' && name[0] != '-' && name[strspn(name, PLAIN)] == '\0';
+}
+
+static void make_plain(char *name)
+{
+    for (char *c = name; *c; c++)
+        if (!strchr(PLAIN, *c) || (c == name && (*c == '.' || *c == '-')))
+            *c = '_';
 }
 
 void ml_started_name(pid_t pid, char ret[ML_STARTED_NAME_ROOM])
@@ -85,4 +92,6 @@ void ml_started_name(pid_t pid, char ret[ML_STARTED_NAME_ROOM])
     read_typed_name(pid, typed);
     if (is_plain(typed) && (begins_with(typed, shown) || begins_with(ret, typed)))
         snprintf(ret, ML_STARTED_NAME_ROOM, "%s", typed);
+    else
+        make_plain(ret);
 }

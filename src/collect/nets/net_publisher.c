@@ -69,7 +69,7 @@ static struct wishes read_wishes(const struct ml_net_publisher *p)
 
 static bool is_recent(uint64_t wanted_ns, uint64_t now)
 {
-    return wanted_ns > 0 && now - wanted_ns < ML_NET_WANTED_NS;
+    return wanted_ns > 0 && now - ml_min_u64(now, wanted_ns) < ML_NET_WANTED_NS;
 }
 
 /* A follower that was stopped for a moment finds the last nets here. One that was stopped for

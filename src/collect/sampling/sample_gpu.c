@@ -51,25 +51,12 @@ static void end(struct ml_sample_lane *lane)
         snprintf(g->why, sizeof(g->why), "the NVIDIA driver does not report memory use");
 }
 
-/* A process that the driver listed before it joined is one of ours, and still is right after it has
- * left: `memledger attach` ends before the process does. */
-static void forget_stranger(struct ml_gpu_lane *g, uint32_t pid)
-{
-    size_t kept = 0;
-
-    for (size_t i = 0; i < g->strangers.len; i++)
-        if (g->strangers.items[i].pid != pid)
-            g->strangers.items[kept++] = g->strangers.items[i];
-    g->strangers.len = kept;
-}
-
 static void watch(struct ml_sample_lane *lane, const struct ml_process_watch *w)
 {
     struct ml_gpu_lane *g = lane->context;
     size_t kept = 0;
 
     if (!w->gone) {
-        forget_stranger(g, w->pid);
         (void)ml_vec_push(&g->watched, *w);
         return;
     }
@@ -248,7 +235,7 @@ static void read_processes(struct ml_sample_lane *lane, size_t device, uint64_t 
             continue;
         others += p->known ? p->used : 0;
         others_known &= p->known;
-        newcomers |= !is_settled(g, p->pid, now_ns);
+        newcomers |= p->pid == g->program || !is_settled(g, p->pid, now_ns);
     }
     g->devices.items[device].has_newcomers = newcomers;
     send_zeros(lane, device, now_ns);

@@ -38,6 +38,8 @@ struct ml_gpu_lane {
     char why[ML_NVML_WHY_BYTES]; /* why no GPU can be read; "": they can */
     bool told;                   /* the memory of at least one device was read */
     bool may_rest;               /* if nothing changes */
+    uint32_t program;            /* 0: not known; until it has joined, and after it has left, the
+                                    memory of other processes is unknown */
     ML_VEC(struct ml_gpu_device) devices;
     ML_VEC(struct ml_process_watch) watched;
     ML_VEC(struct ml_gpu_user) users;

@@ -22,7 +22,8 @@ static int start_lane(struct ml_sampler *s, enum ml_sampler_lane lane,
     return r ? r : ml_vec_push(&stage->own, &s->lanes[lane].source);
 }
 
-struct ml_sampler *ml_sampler_start(uint32_t hz, bool may_rest, struct ml_stage *stage)
+struct ml_sampler *ml_sampler_start(uint32_t hz, bool may_rest, uint32_t program,
+                                    struct ml_stage *stage)
 {
     struct ml_sampler *s = aligned_alloc(alignof(struct ml_sampler), sizeof(*s));
     uint32_t host_hz = hz < ML_HOST_HZ_MAX ? hz : ML_HOST_HZ_MAX;
@@ -32,6 +33,7 @@ struct ml_sampler *ml_sampler_start(uint32_t hz, bool may_rest, struct ml_stage 
     memset(s, 0, sizeof(*s));
     s->hz = hz;
     s->gpu.may_rest = may_rest;
+    s->gpu.program = program;
     if (start_lane(s, ML_LANE_GPU, &ml_gpu_work, &s->gpu, hz, stage) ||
         start_lane(s, ML_LANE_HOST, &ml_host_work, &s->host, host_hz, stage)) {
         ml_vec_clear(&stage->own);

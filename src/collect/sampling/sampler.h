@@ -30,8 +30,10 @@ struct ml_sampler {
 /* Starts the threads and adds their rings to the stage. Call it after the collector's
  * fork: threads do not survive one. With `may_rest` a GPU on which nothing changes is read
  * less often: see docs/sampling.md.
+ * @program  the process to be recorded, if it is known already; it may run before and after
  * @return NULL on failure */
-struct ml_sampler *ml_sampler_start(uint32_t hz, bool may_rest, struct ml_stage *stage);
+struct ml_sampler *ml_sampler_start(uint32_t hz, bool may_rest, uint32_t program,
+                                    struct ml_stage *stage);
 
 /* A recorded process has started or ended. */
 void ml_sampler_watch(struct ml_sampler *s, uint32_t pid, uint32_t process);

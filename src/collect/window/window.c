@@ -194,7 +194,7 @@ static int64_t blocks_added(const struct ml_window_file *file, size_t part)
 {
     const uint64_t *events = file->counts[part].events;
 
-    return (int64_t)(events[ML_ALLOC] + events[ML_ALLOC_EX]) -
+    return (int64_t)(events[ML_ALLOC] + events[ML_ALLOC_EX] + events[ML_MOVE_FAILED]) -
            (int64_t)(events[ML_FREE] + events[ML_MOVE]);
 }
 

@@ -271,13 +271,13 @@ static void part_json(const struct ml_health *health, struct ml_json *json)
     }
 }
 
-/* Neither is this. */
+/* A recording that kept only its last part is no worse for it. */
 static void tell_window(struct writer *w, const struct ml_health *h)
 {
     char kept[32], whole[32], after[32], peak[32], at[32];
     struct ml_buf text;
 
-    if (w->r < 0 || !h->window.is_window)
+    if (w->r < 0 || !h->window.begin_wall_ns)
         return;
     ml_buf_init(&text);
     w->r =
@@ -301,7 +301,7 @@ static void tell_window(struct writer *w, const struct ml_health *h)
     ml_buf_release(&text);
 }
 
-/* Nor is this: the program was under way. */
+/* Nor is one whose program was under way. */
 static void tell_late(struct writer *w, const struct ml_health *h)
 {
     char text[320];
