@@ -302,7 +302,7 @@ static PyMethodDef methods[] = {
      "optimizer_made(optimizer or None): from now on its steps count."},
     {"set_grad_query", set_grad_query, METH_O, "Sets torch.is_grad_enabled."},
     {"step_again", step_again, METH_NOARGS, "Repeats the current step."},
-    {"steps_from_zero", steps_from_zero, METH_NOARGS, "Begins to count automatic steps anew."},
+    {"steps_from_zero", steps_from_zero, METH_NOARGS, "Makes the next automatic step number 0."},
     {"step", step, METH_O, "step(number or None): a step of the program begins now."},
     {NULL, NULL, 0, NULL},
 };

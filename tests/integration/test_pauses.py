@@ -101,6 +101,24 @@ def test_never_resumed():
     equal(harness.report("summary", "t.mled")["live_bytes"], 0, "bytes never freed")
 
 
+def test_limits():
+    """The peak may have been in a pause; a recording without memory shows nothing."""
+    p = Program()
+    p.ask("block 1 1000")
+    command("pause", p.pid)
+    command("resume", p.pid)
+    p.end()
+    checked = harness.plain(MEMLEDGER, "check", "--max-peak", "1TB", "t.mled")
+    equal(checked.returncode, 1, "exit code of check --max-peak", checked.stdout)
+    contains(checked.stdout, "pauses", "check --max-peak")
+    checked = harness.plain(MEMLEDGER, "check", "--max-leaks", "1TB", "t.mled")
+    equal(checked.returncode, 0, "exit code of check --max-leaks", checked.stdout)
+    equal(harness.run("true", options=["-f"]).code, 0, "exit code")
+    checked = harness.plain(MEMLEDGER, "check", "--max-leaks", "1TB", "t.mled")
+    equal(checked.returncode, 1, "exit code without memory", checked.stdout)
+    contains(checked.stderr, "no memory was recorded", "check without memory")
+
+
 def test_scopes():
     p = Program()
     p.ask("push 0 outer")

@@ -96,17 +96,20 @@ static int check_device(const struct ml_trace *trace, const struct ml_summary_de
     return r;
 }
 
-/* Events whose lack hides how much memory was in use. */
+/* Events and times whose lack hides how much memory was in use. */
 static int check_events(const struct ml_health *health, const struct ml_limits_opts *opts,
                         struct ml_limits *ret)
 {
     const struct ml_limit_check lost = {.kind = ML_LIMIT_LOST, .measured = health->lost};
     const struct ml_limit_check dropped = {.kind = ML_LIMIT_DROPPED,
                                            .measured = health->window.events};
+    const struct ml_limit_check pauses = {.kind = ML_LIMIT_PAUSES, .measured = health->pauses};
     int r = lost.measured ? add(ret, lost) : 0;
 
     if (r == 0 && dropped.measured && opts->max_peak_bytes != ML_NO_LIMIT)
         r = add(ret, dropped);
+    if (r == 0 && pauses.measured && opts->max_peak_bytes != ML_NO_LIMIT)
+        r = add(ret, pauses);
     return r;
 }
 
@@ -130,10 +133,14 @@ int ml_limits(const struct ml_trace *trace, const struct ml_limits_opts *opts,
         r = check_device(trace, device, opts, ret, err);
         checked++;
     }
-    if (r == 0 && opts->device && !checked)
-        r = ml_error_set(err, -ENODEV,
-                         "no memory of %s was recorded; memledger summary lists the devices",
-                         opts->device);
+    if (r == 0 && !checked)
+        r = opts->device
+                ? ml_error_set(err, -ENODEV,
+                               "no memory of %s was recorded; memledger summary lists the devices",
+                               opts->device)
+                : ml_error_set(err, -ENODEV,
+                               "no memory was recorded, so no limit can be checked; memledger "
+                               "summary says why");
     ret->health = summary.health;
     if (r == 0)
         r = check_events(&summary.health, opts, ret);

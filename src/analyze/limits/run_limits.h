@@ -3,7 +3,7 @@
  *
  * Each device is checked on its own: no machine has a memory of the size of host and GPU together.
  * A recording that lost events cannot show that a limit was kept, and fails the check. Neither can
- * one that dropped its beginning (--keep) show that about the peak.
+ * one that dropped its beginning (--keep), or was paused, show that about the peak.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -30,11 +30,12 @@ enum ml_limit_kind {
     ML_LIMIT_LEFT,
     ML_LIMIT_LOST,
     ML_LIMIT_DROPPED,
+    ML_LIMIT_PAUSES,
 };
 
 struct ml_limit_check {
     enum ml_limit_kind kind;
-    const char *device; /* NULL for the last two kinds, which count events */
+    const char *device; /* NULL for the last three kinds, which count */
     uint64_t measured, allowed;
     bool kept;
     uint64_t time_ns; /* of the peak */
@@ -50,7 +51,7 @@ struct ml_limits {
 };
 
 /* @ret    to be released, after a failure too
- * @return 0, also if limits were exceeded; -ENODEV without such a device; -ENOENT if growth is
+ * @return 0, also if limits were exceeded; -ENODEV without such a device, or without any; -ENOENT if growth is
  * asked for and the run has no steps to measure; or another negative errno */
 int ml_limits(const struct ml_trace *trace, const struct ml_limits_opts *opts,
               struct ml_limits *ret, struct ml_error *err);

@@ -96,7 +96,7 @@ static bool is_current(const struct ml_cuda_state *book)
 
 /* ---- The beginning --------------------------------------------------------------- */
 
-/* What a call since then has entered is more recent. */
+/* A primary context that a call has entered since then is more recent. */
 static void take_primaries(struct ml_cuda_state *book)
 {
     for (int i = 0; i < seen.count; i++) {
@@ -130,7 +130,7 @@ void ml_cuda_attach_begin(void)
 
 /* ---- The rest ------------------------------------------------------------------ */
 
-/* What is known of each device at that moment. */
+/* The users of each device at that moment. */
 struct users {
     bool any_own; /* NVML lists this process somewhere: its numbers are those of this namespace */
     bool any_primary;

@@ -14,7 +14,7 @@
 int ml_attach_check(pid_t pid, struct ml_error *err);
 
 /* After an attach that found no moment to interrupt the process: says so if the process waits for
- * this very command, so that another try would end likewise. */
+ * this very command, so that another try would fail too. */
 void ml_attach_explain_wait(pid_t pid, struct ml_error *err);
 
 /* Whether it is a Python program, or contains Python. */

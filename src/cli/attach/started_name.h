@@ -1,8 +1,8 @@
 /* started_name.h: the name with which a process was started.
  *
  * The kernel knows the file that a process runs, which may have several names: redis-server is a
- * link to redis-check-rdb. The command line has the name that the user typed, but the process can
- * overwrite it; so can it overwrite the short name that `ps` shows.
+ * link to redis-check-rdb. The command line has the name that the user typed. The process can
+ * overwrite it, as well as the short name that `ps` shows.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

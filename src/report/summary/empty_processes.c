@@ -27,7 +27,7 @@ size_t ml_empty_processes(const struct ml_summary *summary)
 }
 
 /* Another image took the place of one that ended with exec(): the process is told once. */
-static bool is_told(const struct ml_summary_process *process)
+static bool is_reported(const struct ml_summary_process *process)
 {
     return ml_process_is_empty(process) && process->ending != ML_ENDING_EXEC;
 }
@@ -37,7 +37,7 @@ static size_t count_told(const struct ml_summary *summary)
     size_t n = 0;
 
     for (size_t i = 0; i < summary->processes.len; i++)
-        n += is_told(&summary->processes.items[i]);
+        n += is_reported(&summary->processes.items[i]);
     return n;
 }
 
@@ -53,7 +53,7 @@ static bool same_program(const char *a, const char *b)
 static bool is_named(const struct ml_summary *summary, size_t process)
 {
     for (size_t i = 0; i < process; i++)
-        if (is_told(&summary->processes.items[i]) &&
+        if (is_reported(&summary->processes.items[i]) &&
             same_program(summary->processes.items[i].command,
                          summary->processes.items[process].command))
             return true;
@@ -71,7 +71,7 @@ static int put_names(const struct ml_summary *summary, size_t width, struct ml_b
         const char *name;
         size_t len = ml_command_line_program(process->command, &name), taken;
 
-        if (len == 0 || !is_told(process) || is_named(summary, i))
+        if (len == 0 || !is_reported(process) || is_named(summary, i))
             continue;
         taken = ml_utf8_width((const char *)line->data, line->len);
         if (width && taken + strlen(before) + ml_utf8_width(name, len) + MORE_WIDTH > width)

@@ -18,12 +18,13 @@ static const char *const kind_words[] = {
     [ML_LIMIT_LEFT] = "never freed",
     [ML_LIMIT_LOST] = "lost events",
     [ML_LIMIT_DROPPED] = "dropped events",
+    [ML_LIMIT_PAUSES] = "pauses",
 };
 
 static const char *const kind_keys[] = {
     [ML_LIMIT_PEAK] = "peak_bytes",        [ML_LIMIT_GROWTH] = "growth_bytes_per_step",
     [ML_LIMIT_LEFT] = "never_freed_bytes", [ML_LIMIT_LOST] = "lost_events",
-    [ML_LIMIT_DROPPED] = "dropped_events",
+    [ML_LIMIT_DROPPED] = "dropped_events", [ML_LIMIT_PAUSES] = "pauses",
 };
 
 /* The command that shows what exceeded the limit. */
@@ -34,7 +35,8 @@ static const char *next_command(enum ml_limit_kind kind)
     case ML_LIMIT_GROWTH: return "leaks";
     case ML_LIMIT_LEFT: return "leaks --never-freed";
     case ML_LIMIT_LOST:
-    case ML_LIMIT_DROPPED: return "summary";
+    case ML_LIMIT_DROPPED:
+    case ML_LIMIT_PAUSES: return "summary";
     }
     return "summary";
 }
