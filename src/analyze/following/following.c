@@ -92,7 +92,7 @@ static void on_mark(void *ctx, const struct ml_event *event)
         forget_uses(f, (uint32_t)event->args[0]);
     if (turn == ML_STEP_GOES_ON || turn == ML_STEP_EVALUATES)
         return;
-    if (turn != ML_STEP_RESTARTS && f->step_begin_ns > 0) {
+    if (turn != ML_STEP_RESTARTS && !f->steps.is_behind && f->step_begin_ns > 0) {
         f->step_length_ns = event->time_ns - f->step_begin_ns;
         f->last_step_peak_bytes = f->replay.recent_peak.bytes;
     }

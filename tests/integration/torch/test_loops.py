@@ -88,6 +88,15 @@ def test_closure_lbfgs():
     closure("closure_lbfgs")
 
 
+def test_last_step_of_live():
+    """It ends where steps says, not with the program."""
+    record = loop("epochs")
+    last = record.steps["steps"][-1]
+    now = report("live", record.trace, "--once")
+    equal((now["step"], now["last_step_ns"], now["last_step_peak_bytes"]),
+          (last["step"], last["end_ns"] - last["begin_ns"], last["peak_bytes"]), "the last step")
+
+
 def test_evaluation():
     """The step after an evaluation is as large as the others."""
     record = loop("epochs")
