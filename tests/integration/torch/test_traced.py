@@ -71,7 +71,8 @@ memledger.stop()
 def test_a_recording_that_begins_after_the_compiler():
     need_compiler()
     result = plain(PYTHON, "-c", LATE, timeout=PATIENCE_S,
-                   env=os.environ | {"PYTHONPATH": os.environ["TEST_PACKAGE"]})
+                   env=os.environ | {"PYTHONPATH": os.environ["TEST_PACKAGE"],
+                                     "PYTHONWARNINGS": "ignore"})  # about Python 3.13.0
     equal((result.returncode, result.stderr), (0, ""), "exit code and complaints")
 
 
