@@ -51,8 +51,8 @@ struct ml_limits {
 };
 
 /* @ret    to be released, after a failure too
- * @return 0, also if limits were exceeded; -ENODEV without such a device, or without any; -ENOENT if growth is
- * asked for and the run has no steps to measure; or another negative errno */
+ * @return 0, also if limits were exceeded; -ENODEV without such a device, or without any; -ENOENT
+ * if growth is asked for and the run has no steps to measure; or another negative errno */
 int ml_limits(const struct ml_trace *trace, const struct ml_limits_opts *opts,
               struct ml_limits *ret, struct ml_error *err);
 void ml_limits_release(struct ml_limits *limits);
