@@ -12,6 +12,9 @@
  * process is gone. */
 void ml_command_line_of(uint32_t pid, char *text, size_t room);
 
+/* The short name that `ps` shows, of which the kernel keeps 15 bytes; "" if the process is gone. */
+void ml_command_short_name(uint32_t pid, char *text, size_t room);
+
 /* The program's name without its folder: "cc1" of "/usr/lib/gcc/cc1 -quiet x.c".
  * @ret  its start in `command`
  * @return its length */

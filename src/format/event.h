@@ -63,6 +63,13 @@ static inline bool ml_lost_is_events(uint64_t reason)
  * still live at the end; see turns.h. */
 #define ML_MARK_PAUSE 5
 #define ML_MARK_RESUME 6
+
+/* Whether a mark of this kind begins or ends a pause, which is one of all threads and processes. */
+static inline bool ml_mark_is_pause(uint64_t kind)
+{
+    return kind == ML_MARK_PAUSE || kind == ML_MARK_RESUME;
+}
+
 /* Settings of a trace that has such marks: their number, and the time between them. */
 #define ML_SETTING_PAUSES "pauses"
 #define ML_SETTING_PAUSED_NS "paused_ns"

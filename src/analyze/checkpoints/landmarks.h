@@ -21,8 +21,7 @@ static inline uint8_t ml_landmark_type(const struct ml_event *event)
     switch (event->kind) {
     case ML_MARK:
         return event->args[0] == MEMLEDGER_MARK_STEP || event->args[0] == MEMLEDGER_MARK_EPOCH ||
-                       event->args[0] == MEMLEDGER_MARK_PHASE || event->args[0] == ML_MARK_PAUSE ||
-                       event->args[0] == ML_MARK_RESUME
+                       event->args[0] == MEMLEDGER_MARK_PHASE || ml_mark_is_pause(event->args[0])
                    ? ML_BLOCK_LANDMARKS
                    : 0;
     case ML_MARKER:

@@ -46,12 +46,6 @@ static bool from_event(const struct ml_event *event, struct ml_occasion *ret)
     }
 }
 
-static bool is_pause(const struct ml_event *event)
-{
-    return event->kind == ML_MARK &&
-           (event->args[0] == ML_MARK_PAUSE || event->args[0] == ML_MARK_RESUME);
-}
-
 /* All processes are paused at once. */
 static int on_pause(struct search *s, const struct ml_event *event)
 {
@@ -76,7 +70,7 @@ static int visit(void *ctx, const struct ml_event *event)
 
     if (event->time_ns < s->from_ns || event->time_ns > s->to_ns)
         return 0;
-    if (is_pause(event))
+    if (event->kind == ML_MARK && ml_mark_is_pause(event->args[0]))
         return on_pause(s, event);
     if (!from_event(event, &found))
         return 0;

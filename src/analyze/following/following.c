@@ -83,8 +83,7 @@ static void on_mark(void *ctx, const struct ml_event *event)
     struct ml_following *f = ctx;
     enum ml_step_turn turn = ml_step_track_mark(&f->steps, event);
 
-    if (event->kind == ML_MARK &&
-        (event->args[0] == ML_MARK_PAUSE || event->args[0] == ML_MARK_RESUME)) {
+    if (event->kind == ML_MARK && ml_mark_is_pause(event->args[0])) {
         f->is_paused = event->args[0] == ML_MARK_PAUSE;
         f->paused_at_ns = event->time_ns;
     }

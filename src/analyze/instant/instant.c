@@ -361,23 +361,22 @@ static int decide(struct scan *s, struct ml_error *err)
 static void fill(const struct scan *s, struct ml_instant *ret)
 {
     uint64_t end_ns = ml_trace_info(s->replay.trace)->end_ns;
-    uint64_t time_ns = ml_max_u64(s->moment.time_ns, ml_trace_kept_from(s->replay.trace));
 
+    ret->health = ml_health_of(&s->replay);
     ret->event = s->moment.event;
-    ret->time_ns = ml_min_u64(time_ns, end_ns);
+    ret->time_ns = ml_min_u64(ml_max_u64(s->moment.time_ns, ret->health.window.begin_ns), end_ns);
     ret->refused_bytes = s->refused_bytes;
     ret->last_label_event = s->replay.last_label_event;
     if (is_after_end(s))
         ret->run_ended_ns = end_ns;
-    ret->health = ml_health_of(&s->replay);
 }
 
 int ml_at_check_kept(const struct ml_trace *trace, const struct ml_at *at, struct ml_error *err)
 {
-    uint64_t from_ns = ml_trace_kept_from(trace);
+    uint64_t from_ns = at->kind == ML_AT_TIME ? ml_trace_kept_from(trace) : 0;
     char asked[32], first[32];
 
-    if (at->kind != ML_AT_TIME || at->time_ns >= from_ns)
+    if (at->time_ns >= from_ns)
         return 0;
     return ml_error_set(err, -ENOENT,
                         "--at %s is before the part of the run that was kept; the first time is "

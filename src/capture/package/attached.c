@@ -119,13 +119,18 @@ static int run_in_main(void *arg)
     return 0;
 }
 
+static void wait_ms(void)
+{
+    syscall(SYS_nanosleep, &(struct timespec){.tv_nsec = 1000000}, NULL);
+}
+
 /* @return whether the code has run; otherwise it never will */
 static bool wait_for_main(struct main_call *call)
 {
     for (int waited_ms = 0; atomic_load(&call->turn) != TURN_DONE; waited_ms++) {
         if (waited_ms >= MAIN_MS && take_turn(call, TURN_CANCELLED))
             return false;
-        syscall(SYS_nanosleep, &(struct timespec){.tv_nsec = 1000000}, NULL);
+        wait_ms();
     }
     return true;
 }
@@ -290,7 +295,7 @@ EXPORT int32_t memledger_detach_v1(const char *text)
     for (int waited_ms = 0; atomic_exchange(&attaching, getpid()) == getpid(); waited_ms++) {
         if (waited_ms >= MAIN_MS)
             return -EALREADY;
-        syscall(SYS_nanosleep, &(struct timespec){.tv_nsec = 1000000}, NULL);
+        wait_ms();
     }
     result = end(true);
     atomic_store(&attaching, 0);

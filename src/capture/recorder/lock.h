@@ -122,8 +122,8 @@ static inline bool ml_lock_or_give_up(struct ml_lock *l)
     return ml_lock_within(l, 1);
 }
 
-/* Pairs with the acquire exchanges above. The lock is free at once: whoever is left here by longjmp
- * does not have it. */
+/* Pairs with the acquire exchanges above. The exchange frees the lock at once: a thread that leaves
+ * this function by longjmp after it does not have the lock any more. */
 static inline void ml_unlock(struct ml_lock *l)
 {
     uint32_t taken = atomic_exchange_explicit(&l->taken, ML_LOCK_FREE, memory_order_release);

@@ -111,7 +111,7 @@ static void order_stores(void)
 }
 
 /* Moves later entries up, so that no search ends too early. Until the hole is elsewhere, the entry
- * that fills it is there twice: whoever was interrupted can do it again. */
+ * that fills it is there twice, so an interrupted move can be repeated. */
 static void close_hole(struct gap *g, uint32_t hole)
 {
     uint32_t mask = entry_count - 1, at = hole;

@@ -35,21 +35,6 @@ static void read_file_name(pid_t pid, char ret[ML_STARTED_NAME_ROOM])
     snprintf(ret, ML_STARTED_NAME_ROOM, "%.63s", slash ? slash + 1 : path);
 }
 
-/* The kernel keeps 15 bytes of it. */
-static void read_short_name(pid_t pid, char ret[ML_STARTED_NAME_ROOM])
-{
-    char path[64];
-    FILE *f;
-
-    snprintf(path, sizeof(path), "/proc/%d/comm", (int)pid);
-    f = fopen(path, "re");
-    if (!f || !fgets(ret, ML_STARTED_NAME_ROOM, f))
-        ret[0] = '\0';
-    if (f)
-        fclose(f);
-    ret[strcspn(ret, "\n")] = '\0';
-}
-
 /* "bash" of a login shell "-bash", "nginx" of "nginx: master process". */
 static void read_typed_name(pid_t pid, char ret[ML_STARTED_NAME_ROOM])
 {
@@ -88,7 +73,7 @@ void ml_started_name(pid_t pid, char ret[ML_STARTED_NAME_ROOM])
     char typed[ML_STARTED_NAME_ROOM], shown[ML_STARTED_NAME_ROOM];
 
     read_file_name(pid, ret);
-    read_short_name(pid, shown);
+    ml_command_short_name((uint32_t)pid, shown, sizeof(shown));
     read_typed_name(pid, typed);
     if (is_plain(typed) && (begins_with(typed, shown) || begins_with(ret, typed)))
         snprintf(ret, ML_STARTED_NAME_ROOM, "%s", typed);

@@ -14,6 +14,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "command_line.h"
 #include "io.h"
 #include "proc_stat.h"
 
@@ -52,16 +53,10 @@ static bool is_trace(const char *path, const struct held_lock *lock)
 /* Other programs lock files, too. */
 static bool is_memledger(uint32_t pid)
 {
-    char path[64], name[32] = "";
-    FILE *f;
-    bool ours;
+    char name[32];
 
-    snprintf(path, sizeof(path), "/proc/%u/comm", pid);
-    f = fopen(path, "re");
-    ours = f && fgets(name, sizeof(name), f) && strncmp(name, "memledger", 9) == 0;
-    if (f)
-        fclose(f);
-    return ours;
+    ml_command_short_name(pid, name, sizeof(name));
+    return strncmp(name, "memledger", 9) == 0;
 }
 
 /* A collector whose launcher was killed has been adopted by another process. */

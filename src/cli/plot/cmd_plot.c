@@ -335,19 +335,17 @@ static uint64_t kept_from(const struct ml_plot_pictures *p)
 }
 
 /* A window after the end of all runs, or before the time that was kept, would give an empty
- * picture.
- */
-static int check_window(const struct ml_plot_pictures *p)
+ * picture. */
+static int check_window(const struct ml_plot_pictures *p, uint64_t kept_ns)
 {
     uint64_t end_ns = 0;
     char end[32];
 
-    if (p->opts->to_ns <= kept_from(p)) {
+    if (p->opts->to_ns <= kept_ns) {
         ml_say("--to: the recording begins at %s; what came before was not kept",
-               ml_format_duration_ns(end, (int64_t)kept_from(p)));
+               ml_format_duration_ns(end, (int64_t)kept_ns));
         return ML_EXIT_FAILURE;
     }
-
     for (size_t i = 0; i < p->count; i++)
         end_ns = ml_max_u64(end_ns, ml_trace_info(p->traces[i])->end_ns);
     if (p->opts->from_ns == 0 && p->opts->to_ns == UINT64_MAX)
@@ -396,6 +394,7 @@ static int run(int argc, char **argv)
                                     .scale = 2};
     struct ml_plot_pictures plot = {.opts = &opts};
     int first, status = ml_verb_begin(&ml_verb_plot, &opts, argc, argv, &first);
+    uint64_t kept_ns = 0;
 
     if (status >= 0)
         return status;
@@ -407,10 +406,11 @@ static int run(int argc, char **argv)
     if (status >= 0)
         return status;
     status = ml_plot_open(&plot);
-    if (status == ML_EXIT_OK)
-        status = check_window(&plot);
-    if (status == ML_EXIT_OK)
-        opts.from_ns = ml_max_u64(opts.from_ns, kept_from(&plot));
+    if (status == ML_EXIT_OK) {
+        kept_ns = kept_from(&plot);
+        status = check_window(&plot, kept_ns);
+    }
+    opts.from_ns = ml_max_u64(opts.from_ns, kept_ns);
     if (status == ML_EXIT_OK)
         status = check_times(&plot);
     if (status == ML_EXIT_OK)
