@@ -13,9 +13,11 @@ from lab import HERE, PATIENCE_S, Missed, Skip, check, execute, mib, must, need_
     need_program, script
 
 TIMES = 20
-MEASURED_S = 1
-WINDOWS = 20
-WARM_S = 10
+TURNS = 400
+TURN_STEPS = 12
+TURN_WARM = 3  # further steps at the start of a turn, which do not count
+RESAMPLED = 2000
+WARM_S = 5
 MOST_SLOWER = 0.01
 DEVICE = "cuda:0"
 EQUAL_S = 20  # for the trace to show what PyTorch shows
@@ -35,18 +37,21 @@ class Program:
         self.stop()
         self.go_on()
 
-    def _line(self):
-        print(file=self.process.stdin, flush=True)
+    def _write(self, line=""):
+        print(line, file=self.process.stdin, flush=True)
 
-    def stop(self):
-        """Between two steps or rounds. What it says."""
-        self._line()
+    def ask(self, line=""):
+        self._write(line)
         said = self.process.stdout.readline()
         assert said, f"the program has ended: {self.process.poll()}"
         return json.loads(said)
 
+    def stop(self):
+        """Between two steps or rounds. What it says."""
+        return self.ask()
+
     def go_on(self):
-        self._line()
+        self._write()
 
     def end(self):
         self.process.stdin.close()
@@ -59,25 +64,50 @@ class Training(Program):
     def __init__(self):
         super().__init__(*script("attach_target.py"))
 
-    def step_ms(self):
-        """The median of some time, in which it alone runs: it stops again."""
-        self.go_on()
-        time.sleep(MEASURED_S)
-        return self.stop()["step_ms"]
+    def turn_ms(self):
+        """The steps of a short turn, in which the other programs stand still."""
+        return self.ask(TURN_WARM + TURN_STEPS)[TURN_WARM:]
 
 
-def compare_steps(training, control, when):
-    """How long a step of the training takes, beside one of the control in the same seconds: the
-    machine drifts by some percent. The control stands still at other times."""
-    training.stop()
-    pairs = [(training.step_ms(), control.step_ms()) for _ in range(WINDOWS)]
-    training.go_on()
-    ratios = sorted(own / other for own, other in pairs)
-    own, other = (sorted(times) for times in zip(*pairs))
-    print(f"  a step {when}: median {statistics.median(own):.3f} ms ({own[0]:.3f} to {own[-1]:.3f}), "
-          f"of the control {statistics.median(other):.3f} ms ({other[0]:.3f} to {other[-1]:.3f}), "
-          f"ratio {statistics.median(ratios):.4f} ({ratios[0]:.4f} to {ratios[-1]:.4f})")
-    return statistics.median(ratios)
+def take_turns(programs, when):
+    """The programs run in turns of some steps: the machine's speed drifts by some percent from
+    one second to the next. The controls stand still at other times. @return for each program the
+    steps of its turns"""
+    programs[0].stop()
+    turns = [[] for _ in programs]
+    for _ in range(TURNS):
+        for number in random.sample(range(len(programs)), len(programs)):
+            turns[number].append(programs[number].turn_ms())
+    programs[0].go_on()
+    for name, own in zip(("attached to", "control", "second control"), turns):
+        steps = statistics.quantiles([ms for turn in own for ms in turn], n=20)
+        print(f"  a step {when}, {name}: median {steps[9]:.3f} ms ({steps[0]:.3f} to {steps[-1]:.3f})")
+    return turns
+
+
+def ratios(turns, number, pick):
+    """Of a program to the first control, turn by turn."""
+    return [pick(own) / pick(other) for own, other in zip(turns[number], turns[1])]
+
+
+def change(before, after):
+    """How much a ratio of turns has changed, with the range that holds 95 of 100 random draws."""
+    def draw(values):
+        return statistics.median(random.choices(values, k=len(values)))
+    draws = sorted(draw(after) / draw(before) - 1 for _ in range(RESAMPLED))
+    return (statistics.median(after) / statistics.median(before) - 1,
+            draws[RESAMPLED // 40], draws[-RESAMPLED // 40])
+
+
+def compare_turns(before, after, moment):
+    """@return the change of the program that was attached to, beside the control"""
+    for name, pick in (("the fastest of a turn", min), ("the median of a turn", statistics.median)):
+        own, nothing = (change(ratios(before, number, pick), ratios(after, number, pick))
+                        for number in (0, 2))
+        print(f"  a step after {moment}, {name}: {own[0]:+.2%} ({own[1]:+.2%} to {own[2]:+.2%}); of "
+              f"the second control, to which nothing was attached: {nothing[0]:+.2%} "
+              f"({nothing[1]:+.2%} to {nothing[2]:+.2%})")
+    return own[0]
 
 
 def ask(lab, *words):
@@ -171,27 +201,24 @@ def attach_once(lab, training, trace, number):
 def attach_cuda(lab):
     """Attach to a training at random moments: live bytes equal PyTorch's at once; detach"""
     need_module("torch")
-    control = Training()
+    programs = [Training() for _ in range(3)]
+    training = programs[0]
     time.sleep(WARM_S)
-    control.stop()
-    training = Training()
-    time.sleep(WARM_S)
-    before = compare_steps(training, control, "before")
+    for control in programs[1:]:
+        control.stop()
+    before = take_turns(programs, "before")
     took_s = []
     for number in range(1, TIMES + 1):
         time.sleep(random.random() / 2)
         took_s.append(attach_once(lab, training, lab.path("attach-cuda.mled"), number))
         if number == 1:
-            compare_steps(training, control, "after the first detach")
-    after = compare_steps(training, control, "after the last detach")
-    control.go_on()
-    codes = training.end(), control.end()
+            compare_turns(before, take_turns(programs, "after the first detach"), "the first detach")
+    slower = compare_turns(before, take_turns(programs, "after the last detach"), "the last detach")
+    codes = [program.end() for program in programs]
     print(f"  {TIMES} attaches, live bytes equal 2 x {TIMES} times")
     for what, times in zip(("the command says that it records", "the first event"), zip(*took_s)):
         print(f"  until {what}: median {statistics.median(times):.2f} s, worst {max(times):.2f} s")
-    assert codes == (0, 0), f"exit codes of the training and its control {codes}"
-    slower = after / before - 1
-    print(f"  a step after the last detach: {slower:+.2%}")
+    assert not any(codes), f"exit codes of the programs {codes}"
     if slower > MOST_SLOWER:
         raise Missed(f"a step takes {slower:.2%} longer after detach")
 

@@ -1,12 +1,11 @@
 # attach_target.py: trains a model on the GPU until standard input ends, for the check attach_cuda.
-# For each line that it reads it stops between two steps, prints what PyTorch has allocated, in
-# bytes and block by block, and the median time of a step since the last line, and goes on at the
-# next line.
+# At a line it stops between two steps and prints what PyTorch has allocated, in bytes and block by
+# block. While it is stopped, a number makes it run that many steps and print the time of each; an
+# empty line makes it go on.
 #
 # SPDX-License-Identifier: Apache-2.0
 import json
 import os
-import statistics
 import sys
 import time
 
@@ -30,30 +29,40 @@ def blocks():
     return found
 
 
-def answer(steps_ms, lines):
-    print(json.dumps({"allocated": torch.cuda.memory_allocated(), "blocks": blocks(),
-                      "steps": len(steps_ms),
-                      "step_ms": statistics.median(steps_ms) if steps_ms else 0}), flush=True)
-    steps_ms.clear()
-    return lines.next()
+def say(what):
+    print(json.dumps(what), flush=True)
+
+
+class Training:
+    def __init__(self):
+        layers = [nn.Sequential(nn.Linear(1024, 1024), nn.GELU()) for _ in range(12)]
+        self.model = nn.Sequential(*layers).cuda()
+        self.optimizer = torch.optim.AdamW(self.model.parameters())
+
+    def step_ms(self):
+        begin = time.perf_counter()
+        batch = torch.randn(512, 1024, device="cuda")
+        self.optimizer.zero_grad()
+        self.model(batch).pow(2).mean().backward()
+        self.optimizer.step()
+        torch.cuda.synchronize()
+        return 1000 * (time.perf_counter() - begin)
+
+
+def stop(training, lines):
+    """@return whether to go on"""
+    say({"allocated": torch.cuda.memory_allocated(), "blocks": blocks()})
+    while (line := lines.next()).strip():
+        say([training.step_ms() for _ in range(int(line))])
+    return line != ""
 
 
 def main():
-    model = nn.Sequential(*[nn.Sequential(nn.Linear(1024, 1024), nn.GELU()) for _ in range(12)])
-    model = model.cuda()
-    optimizer = torch.optim.AdamW(model.parameters())
-    steps_ms = []
-    lines = Lines()
+    training, lines = Training(), Lines()
     while True:
-        begin = time.perf_counter()
-        batch = torch.randn(512, 1024, device="cuda")
-        optimizer.zero_grad()
-        model(batch).pow(2).mean().backward()
-        optimizer.step()
-        torch.cuda.synchronize()
-        steps_ms.append(1000 * (time.perf_counter() - begin))
+        training.step_ms()
         line = lines.poll()
-        if line == "" or line and not answer(steps_ms, lines):
+        if line == "" or line and not stop(training, lines):
             return
 
 
