@@ -8,9 +8,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/magic.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
@@ -124,6 +126,19 @@ int ml_attach_check(pid_t pid, struct ml_error *err)
     return r;
 }
 
+bool ml_attach_has_ended(pid_t pid)
+{
+    struct pollfd end = {.events = POLLIN};
+    bool ended;
+
+    end.fd = (int)syscall(SYS_pidfd_open, pid, 0);
+    if (end.fd < 0)
+        return errno == ESRCH;
+    ended = poll(&end, 1, 0) > 0;
+    close(end.fd);
+    return ended;
+}
+
 /* Whether it has started this command, maybe by way of others. */
 static bool is_ancestor(pid_t pid)
 {
@@ -151,7 +166,7 @@ int ml_attach_check_proc(pid_t pid, struct ml_error *err)
     struct statfs fs;
 
     snprintf(path, sizeof(path), "/proc/%d/root/proc", (int)pid);
-    if (!statfs(path, &fs) && fs.f_type == PROC_SUPER_MAGIC)
+    if ((!statfs(path, &fs) && fs.f_type == PROC_SUPER_MAGIC) || ml_attach_has_ended(pid))
         return 0;
     return ml_error_set(err, -ENOENT,
                         "process %d sees no /proc, so its blocks are not recorded; mount it in the "
