@@ -176,6 +176,27 @@ def test_killed_collector():
     p.end()
 
 
+def test_running_children():
+    """Those that ran before are not recorded, and the command says so and names them. Later ones
+    are recorded."""
+    p = Program()
+    attached = begin(p.process.pid)
+    attached.terminate()
+    check("child process" not in last_words(attached), "nothing is said without children")
+    p.ask("stay 1 1000")
+    before = harness.wait_until(lambda: child_of(p.process.pid), "the child")
+    attached = begin(p.process.pid, "--heap")
+    contains(attached.stderr.readline(), "1 child process that ran before is not recorded; "
+             f"memledger attach records each: {before}\n", "the second line")
+    p.ask("stay 2 200")
+    attached.terminate()
+    contains(last_words(attached), "of 2 processes", "note")
+    equal(harness.report("summary", "t.mled")["peak_bytes"], 200, "bytes of the later child")
+    for child in harness.children(p.process.pid):
+        os.kill(child, signal.SIGKILL)
+    p.end()
+
+
 def test_again_and_again():
     p = Program()
     for i in range(5):

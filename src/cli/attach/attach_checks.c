@@ -139,8 +139,7 @@ bool ml_attach_has_ended(pid_t pid)
     return ended;
 }
 
-/* Whether it has started this command, maybe by way of others. */
-static bool is_ancestor(pid_t pid)
+bool ml_attach_is_ancestor(pid_t pid)
 {
     struct ml_proc_stat stat = {.parent = (uint32_t)getppid()};
 
@@ -152,7 +151,7 @@ static bool is_ancestor(pid_t pid)
 
 void ml_attach_explain_wait(pid_t pid, struct ml_error *err)
 {
-    if (err->code == -EAGAIN && is_ancestor(pid))
+    if (err->code == -EAGAIN && ml_attach_is_ancestor(pid))
         ml_error_set(err, -EAGAIN,
                      "process %d waits for this command, which it has started, in a function of "
                      "libc that cannot be interrupted safely, such as system(); run memledger "

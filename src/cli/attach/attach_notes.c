@@ -9,9 +9,11 @@
 #include <sys/wait.h>
 
 #include "run_notes.h"
+#include "running_children.h"
 #include "say.h"
 
 #define END_ROOM 128
+#define LISTED_MAX 8
 
 /* "process 4711 ended with exit code 1" */
 static void describe_end(pid_t pid, const struct ml_session *page, char ret[END_ROOM])
@@ -26,6 +28,25 @@ static void describe_end(pid_t pid, const struct ml_session *page, char ret[END_
                  strsignal(WTERMSIG(status)), (int)pid);
     else
         snprintf(ret, END_ROOM, "process %d ended; its exit code is not known", (int)pid);
+}
+
+void ml_attach_note_children(pid_t pid)
+{
+    struct ml_running_children children = {0};
+    struct ml_buf list = {0};
+    size_t count;
+
+    ml_running_children_find(pid, &children);
+    count = children.pids.len;
+    for (size_t i = 0; i < count && i < LISTED_MAX; i++)
+        ml_buf_printf(&list, " %d", (int)children.pids.items[i]);
+    if (count)
+        ml_say("%zu child process%s that ran before %s not recorded; memledger attach records "
+               "each:%s%s",
+               count, count == 1 ? "" : "es", count == 1 ? "is" : "are",
+               list.data ? (const char *)list.data : "", count > LISTED_MAX ? " ..." : "");
+    ml_buf_release(&list);
+    ml_running_children_release(&children);
 }
 
 void ml_attach_note_left(pid_t pid, const struct ml_session *page)

@@ -7,6 +7,9 @@
 
 #include "attach_recording.h"
 
+/* Processes that it started before are not recorded, if there are any. */
+void ml_attach_note_children(pid_t pid);
+
 /* The process has ended, but others that it started meanwhile are still recorded. */
 void ml_attach_note_left(pid_t pid, const struct ml_session *page);
 

@@ -120,6 +120,8 @@ static int attach(pid_t pid, const struct ml_attach_opts *opts)
     if (!opts->quiet)
         ml_say("recording process %d into %s; Ctrl-C or memledger detach %d ends it", (int)pid,
                r.trace, (int)pid);
+    if (!opts->quiet)
+        ml_attach_note_children(pid);
     if (!opts->quiet && ml_attach_check_proc(pid, &note))
         ml_say("%s", note.text);
     if (r.nameless && !opts->quiet)
