@@ -27,7 +27,7 @@ mkdir -p "$deps/include" "$deps/lib/pkgconfig"
 stage_library() {
   local package=$1 name=$2 needed=$3 libdir="" incdir=/usr/include version=0
   shift 3
-  # Debian 12's bzip2 has no file for pkg-config.
+  # libiberty has no file for pkg-config, nor has Debian 12's bzip2.
   if pkg-config --exists "$package"; then
     libdir=$(pkg-config --variable=libdir "$package")
     incdir=$(pkg-config --variable=includedir "$package")
@@ -54,6 +54,7 @@ END
 stage_library libzstd zstd "" zstd.h zstd_errors.h
 stage_library libxxhash xxhash "" xxhash.h xxh3.h
 stage_library zlib z "" zlib.h zconf.h
+stage_library liblz4 lz4 "" lz4.h lz4frame.h
 stage_library sqlite3 sqlite3 "" sqlite3.h
 # src/serve/no_tls.c explains why GnuTLS is left out.
 stage_library libmicrohttpd microhttpd "" microhttpd.h
@@ -63,6 +64,7 @@ stage_library bzip2 bz2 ""
 stage_library liblzma lzma ""
 stage_library libdw dw "libelf bzip2 $(private_needs libdw)" \
   dwarf.h elfutils/libdw.h elfutils/libdwfl.h
+stage_library libiberty iberty "" libiberty/demangle.h libiberty/libiberty.h libiberty/ansidecl.h
 
 # Debian keeps one processor-specific header of Python beside glibc's.
 pyconfig=$("$python" -c 'import sysconfig as s; print(s.get_config_var("MULTIARCH") or "")')/$(
@@ -80,6 +82,9 @@ ar = [$zig, 'ar']
 ranlib = [$zig, 'ranlib']
 strip = 'strip'
 pkg-config = 'pkg-config'
+[built-in options]
+c_args = '-I$deps/include'
+c_link_args = '-L$deps/lib'
 END
 export PKG_CONFIG_LIBDIR=$deps/lib/pkgconfig
 unset PKG_CONFIG_PATH
@@ -93,7 +98,7 @@ name=memledger-$version-linux-x86_64
 stage=$work/stage/$name
 "$meson" install -C "$work/build" --quiet --destdir "$stage"
 # Include the licenses of the linked libraries.
-for package in libzstd-dev libxxhash-dev libelf-dev libdw-dev libbz2-dev liblzma-dev zlib1g-dev \
+for package in libzstd-dev libxxhash-dev libelf-dev libdw-dev libiberty-dev libbz2-dev liblzma-dev zlib1g-dev \
   liblz4-dev libsqlite3-dev libmicrohttpd-dev; do
   install -D -m 644 "/usr/share/doc/$package/copyright" \
     "$stage/share/doc/memledger/third-party/${package%-dev}.txt"
