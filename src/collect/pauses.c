@@ -66,13 +66,19 @@ static void keep_number(struct ml_collector *c, const char *key, uint64_t number
 }
 
 /* For readers, which need not look for the marks. */
-static void keep_settings(struct ml_collector *c, uint64_t until_ns)
+static void keep_settings(struct ml_collector *c, bool goes_on)
 {
-    bool goes_on = c->turn & 1;
-
     keep_number(c, ML_SETTING_PAUSES, c->pauses);
-    keep_number(c, ML_SETTING_PAUSED_NS,
-                c->paused_ns + (goes_on ? until_ns - ml_min_u64(c->pause_ns, until_ns) : 0));
+    keep_number(c, ML_SETTING_PAUSED_NS, c->paused_ns);
+    if (goes_on)
+        keep_number(c, ML_SETTING_PAUSED_SINCE_NS, c->pause_ns);
+    else
+        ml_dict_config(&c->dict, ML_SETTING_PAUSED_SINCE_NS, "");
+}
+
+static void add_pause(struct ml_collector *c, uint64_t until_ns)
+{
+    c->paused_ns += until_ns - ml_min_u64(c->pause_ns, until_ns);
 }
 
 /* The next end of a pause, in the order in which they happened. */
@@ -83,11 +89,11 @@ static void turn(struct ml_collector *c, uint64_t time_ns)
         c->pauses++;
         c->pause_ns = time_ns;
     } else {
-        c->paused_ns += time_ns - ml_min_u64(c->pause_ns, time_ns);
+        add_pause(c, time_ns);
     }
     emit_mark(c, time_ns, c->turn & 1 ? ML_MARK_PAUSE : ML_MARK_RESUME);
     free_heaps(c, time_ns);
-    keep_settings(c, time_ns);
+    keep_settings(c, c->turn & 1);
 }
 
 /* The next turn. A recording that began paused has no time. */
@@ -119,5 +125,6 @@ void ml_collector_end_pause(struct ml_collector *c)
     if (!(c->turn & 1))
         return;
     free_heaps(c, c->ticks.ns);
-    keep_settings(c, c->ticks.ns);
+    add_pause(c, c->ticks.ns);
+    keep_settings(c, false);
 }

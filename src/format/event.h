@@ -70,9 +70,11 @@ static inline bool ml_mark_is_pause(uint64_t kind)
     return kind == ML_MARK_PAUSE || kind == ML_MARK_RESUME;
 }
 
-/* Settings of a trace that has such marks: their number, and the time between them. */
+/* Settings of a trace that has such marks: their number, the time between them, and when the pause
+ * that goes on began; "": none goes on, and the time includes all of them. */
 #define ML_SETTING_PAUSES "pauses"
 #define ML_SETTING_PAUSED_NS "paused_ns"
+#define ML_SETTING_PAUSED_SINCE_NS "paused_since_ns"
 /* Setting of a trace of malloc that began in the middle of the program: `memledger attach --heap`.
  * Frees of older blocks are in it. */
 #define ML_SETTING_BEGAN_LATE "heap_began_late"

@@ -125,6 +125,10 @@ void ml_trace_free(struct ml_trace *t);
 
 const struct ml_trace_info *ml_trace_info(const struct ml_trace *t);
 
+/* The time of the run when the trace was read, in ns since it began: while it is recorded, that of
+ * the clock, else that of the last event. */
+uint64_t ml_trace_now_ns(const struct ml_trace *t);
+
 /* Definitions by number. A number that the file does not define gives a
  * placeholder, never NULL: string "?", and zeros for the rest. */
 const char *ml_trace_string(const struct ml_trace *t, uint32_t id, uint32_t *ret_len);

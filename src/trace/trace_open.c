@@ -272,3 +272,12 @@ const struct ml_trace_info *ml_trace_info(const struct ml_trace *t)
 {
     return &t->info;
 }
+
+uint64_t ml_trace_now_ns(const struct ml_trace *t)
+{
+    const struct ml_trace_info *info = &t->info;
+
+    if (info->being_written && info->read_wall_ns > info->start_wall_ns + info->end_ns)
+        return info->read_wall_ns - info->start_wall_ns;
+    return info->end_ns;
+}

@@ -419,11 +419,7 @@ int ml_following_poll(struct ml_following *f, struct ml_error *err)
 
 uint64_t ml_following_now(const struct ml_following *f)
 {
-    const struct ml_trace_info *info = ml_trace_info(f->trace);
-
-    if (info->being_written && info->read_wall_ns > info->start_wall_ns + info->end_ns)
-        return info->read_wall_ns - info->start_wall_ns;
-    return info->end_ns;
+    return ml_trace_now_ns(f->trace);
 }
 
 /* ---- Beginning and end ------------------------------------------------------------- */

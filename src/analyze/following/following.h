@@ -79,8 +79,7 @@ void ml_following_free(struct ml_following *f);
  * @return 1 if there was anything new, 0 if not, or negative errno */
 int ml_following_poll(struct ml_following *f, struct ml_error *err);
 
-/* The time of the run now, in ns since it began: while it is recorded, that of the clock, else that
- * of the last event. */
+/* The time of the run now, see ml_trace_now_ns(). */
 uint64_t ml_following_now(const struct ml_following *f);
 
 /* All allocations and frees so far, of counted spaces. */
