@@ -13,20 +13,6 @@
 /* Beyond all addresses of a process. */
 #define EVERY_ADDRESS (UINT64_C(1) << 48)
 
-static void emit_mark(struct ml_collector *c, uint64_t time_ns, uint64_t kind)
-{
-    const struct ml_encoder *e = c->writer.encoder;
-    struct ml_event ev = {.kind = ML_MARK,
-                          .time_ns = time_ns,
-                          .thread = e->thread,
-                          .space = e->space,
-                          .scope = e->scope,
-                          .args = {kind, (c->turn + 1) / 2}};
-
-    c->stage.own_events++;
-    ml_trace_writer_event(&c->writer, &ev);
-}
-
 static void free_all(struct ml_collector *c, struct ml_target *t, uint32_t space, uint64_t time_ns)
 {
     const struct ml_encoder *e = c->writer.encoder;
@@ -91,7 +77,7 @@ static void turn(struct ml_collector *c, uint64_t time_ns)
     } else {
         add_pause(c, time_ns);
     }
-    emit_mark(c, time_ns, c->turn & 1 ? ML_MARK_PAUSE : ML_MARK_RESUME);
+    ml_collector_mark(c, time_ns, c->turn & 1 ? ML_MARK_PAUSE : ML_MARK_RESUME, (c->turn + 1) / 2);
     free_heaps(c, time_ns);
     keep_settings(c, c->turn & 1);
 }

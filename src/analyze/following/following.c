@@ -78,15 +78,32 @@ static void forget_uses(struct ml_following *f, uint32_t process)
     f->uses.len = kept;
 }
 
+/* Memory that is older than the recording is no growth: the history begins with it. */
+static void forget_history(struct ml_following *f)
+{
+    f->total = f->allocations = f->frees = (struct ml_second_history){0};
+    f->devices.len = f->processes.len = 0;
+    ml_row_history_release(&f->rows);
+}
+
+/* A mark of the recording itself. */
+static void on_recording_mark(struct ml_following *f, const struct ml_event *event)
+{
+    if (event->args[0] == ML_MARK_OLDER) {
+        forget_history(f);
+        return;
+    }
+    f->is_paused = event->args[0] == ML_MARK_PAUSE;
+    f->paused_at_ns = event->time_ns;
+}
+
 static void on_mark(void *ctx, const struct ml_event *event)
 {
     struct ml_following *f = ctx;
     enum ml_step_turn turn = ml_step_track_mark(&f->steps, event);
 
-    if (event->kind == ML_MARK && ml_mark_is_pause(event->args[0])) {
-        f->is_paused = event->args[0] == ML_MARK_PAUSE;
-        f->paused_at_ns = event->time_ns;
-    }
+    if (event->kind == ML_MARK && ml_mark_is_of_recording(event->args[0]))
+        on_recording_mark(f, event);
     if (event->kind == ML_PROCESS_END)
         forget_uses(f, (uint32_t)event->args[0]);
     if (turn == ML_STEP_GOES_ON || turn == ML_STEP_EVALUATES)
