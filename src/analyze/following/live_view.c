@@ -100,7 +100,7 @@ static int add_process(const struct ml_following *f, uint32_t number,
         return -ENOMEM;
     p.rank = p.role ? ml_role_rank(p.role) : 0;
     if (met) {
-        p.ended = met->ended;
+        p.ended = ml_following_has_ended(f, number);
         p.bytes = met->bytes.live_bytes;
         p.peak_bytes = met->bytes.peak_bytes;
         p.peak_time_ns = met->bytes.peak_time_ns;
@@ -367,6 +367,7 @@ static void fill_steps(const struct ml_following *f, struct ml_live_view *view)
 static void fill_totals(const struct ml_following *f, struct ml_live_view *view)
 {
     const struct ml_trace_info *info = ml_trace_info(f->trace);
+    const struct ml_following_totals totals = ml_following_totals(f);
     const struct ml_replay *r = &f->replay;
 
     view->start_wall_ns = info->start_wall_ns;
@@ -374,13 +375,16 @@ static void fill_totals(const struct ml_following *f, struct ml_live_view *view)
     view->last_ns = info->end_ns;
     view->being_recorded = info->being_written;
     view->finished = info->has_index;
+    view->at_end = f->end.is_shown;
+    view->at_end_ns = f->end.time_ns;
+    view->all_freed = f->end.all_freed;
     view->paused = view->being_recorded && f->is_paused;
     view->paused_at_ns = f->paused_at_ns;
-    view->events = r->events;
-    view->lost = r->lost;
-    view->refusals = r->ooms;
-    view->allocations = ml_following_allocations(f);
-    view->frees = ml_following_frees(f);
+    view->events = totals.events;
+    view->lost = totals.lost;
+    view->refusals = totals.refusals;
+    view->allocations = totals.allocations;
+    view->frees = totals.frees;
     view->allocations_per_second = rate_of(&f->allocations);
     view->bytes = r->bytes.live_bytes;
     view->peak_bytes = r->bytes.peak_bytes;

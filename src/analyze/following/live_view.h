@@ -1,7 +1,6 @@
 /* live_view.h: the state of a followed run at this moment, as a live view, a metrics page and a
  * test show it: devices, processes, steps, and the live blocks in groups. Numbers are those of
- * `table
- * --at end` and `summary` of the same events.
+ * `table --at end` and `summary` of the same events.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -66,6 +65,9 @@ struct ml_live_view {
     uint64_t last_ns;      /* of the last event */
     bool being_recorded;   /* else it has ended, or was cut short … */
     bool finished;         /* … this tells */
+    bool at_end;           /* it has ended, and its last memory is shown … */
+    bool all_freed;        /* … which the program freed before it ended … */
+    uint64_t at_end_ns;    /* … as it was then */
     bool paused;           /* see ML_MARK_PAUSE … */
     uint64_t paused_at_ns; /* … since then */
     bool awaits_names;     /* rows have addresses of functions, which get their names at the end */
