@@ -25,6 +25,7 @@ struct ml_trace;
 
 struct ml_trace_opts {
     bool salvage;         /* skip damaged blocks instead of failing */
+    bool no_option;       /* the user cannot ask for that: errors name a command that does it */
     bool without_symbols; /* frames and stacks as they were recorded, see ML_BLOCK_SYMBOLS */
 };
 

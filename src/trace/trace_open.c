@@ -100,8 +100,8 @@ static int check_header(struct ml_trace *t, const uint8_t *bytes, struct ml_erro
         }
         return ml_error_set(err, -EBADMSG,
                             "%s: the file header, bytes 0 to %d, is damaged (checksum); "
-                            "--salvage reads the rest",
-                            t->path, ML_FILE_HEADER_BYTES - 1);
+                            "%s reads the rest",
+                            t->path, ML_FILE_HEADER_BYTES - 1, t->salvage_by);
     default: return foreign_error(t, bytes, ML_FILE_HEADER_BYTES, err);
     }
 }
@@ -204,6 +204,7 @@ int ml_trace_open_fd(int fd, const char *path, const struct ml_trace_opts *opts,
         t->fd = fd;
         t->path = strdup(path);
         t->salvage = opts && opts->salvage;
+        t->salvage_by = opts && opts->no_option ? "memledger summary --salvage" : "--salvage";
         t->without_symbols = opts && opts->without_symbols;
     }
     if (!t || !t->path) {

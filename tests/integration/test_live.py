@@ -544,6 +544,20 @@ def test_replaced():
     follower.wait()
 
 
+def test_damaged():
+    """Commands without --salvage name one that has it."""
+    equal(harness.run(program("keeps")).code, 0, "exit code")
+    with open("t.mled", "r+b") as file:
+        file.seek(80)  # in the first block
+        file.write(b"\xff" * 8)
+    for verb in (("live", "--once"), ("metrics", "--once"), ("symbolize",)):
+        done = harness.plain(MEMLEDGER, *verb, "t.mled")
+        equal(done.returncode, 1, f"exit code of {verb[0]}", done.stderr)
+        contains(done.stderr, "; memledger summary --salvage reads the rest", verb[0])
+    contains(harness.plain(MEMLEDGER, "table", "t.mled").stderr, "; --salvage reads the rest", "table")
+    equal(harness.plain(MEMLEDGER, "summary", "--salvage", "t.mled").returncode, 0, "exit code of summary")
+
+
 def test_json_lines():
     """Each object is one line, and each row has every key: null stands for a growth that is not
     known yet."""

@@ -20,7 +20,7 @@
 #define AFTER_LOSS_NS UINT64_C(60000000000) /* the same after each loss */
 #define DOUBLINGS_MAX 6
 
-static const struct ml_trace_opts no_opts = {0};
+static const struct ml_trace_opts trace_opts = {.no_option = true};
 
 /* ---- Samples and steps ------------------------------------------------------ */
 
@@ -367,7 +367,7 @@ static void note_definitions(struct ml_following *f)
 static int begin(struct ml_following *f, struct ml_error *err)
 {
     bool failed = false;
-    int r = ml_trace_open(f->path, &no_opts, &f->trace, err);
+    int r = ml_trace_open(f->path, &trace_opts, &f->trace, err);
 
     if (r < 0)
         return r;

@@ -7,12 +7,14 @@
 #include "instant.h"
 #include "replay.h"
 
+static const struct ml_trace_opts trace_opts = {.no_option = true};
+
 int ml_end_of_program(const char *path, struct ml_moment *ret, struct ml_error *err)
 {
     const struct ml_at end = {.kind = ML_AT_END};
     struct ml_instant instant;
     struct ml_trace *trace = NULL;
-    int r = ml_trace_open(path, NULL, &trace, err);
+    int r = ml_trace_open(path, &trace_opts, &trace, err);
 
     if (r == 0)
         r = ml_instant_find(trace, &end, NULL, &instant, err);
@@ -55,7 +57,7 @@ int ml_last_memory(const char *path, uint64_t until_event, struct ml_moment *ret
 {
     struct ml_trace *trace = NULL;
     struct ml_replay replay;
-    int r = ml_trace_open(path, NULL, &trace, err);
+    int r = ml_trace_open(path, &trace_opts, &trace, err);
 
     *ret = (struct ml_moment){0};
     if (r < 0)
