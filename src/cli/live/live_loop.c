@@ -241,6 +241,8 @@ int ml_live_on_request(struct ml_following *f, const char *file,
     setvbuf(stdin, NULL, _IONBF, 0); /* poll() does not know of a buffer */
     while ((r = await_request(f, err)) >= 0 && read_request()) {
         r = read_on(f, err);
+        if (r >= 0 && f->postponed) /* nothing longer comes at once: the last block is the answer */
+            r = read_on(f, err);
         if (r >= 0)
             r = print_once(f, file, question, true, NULL, err);
         if (r < 0)
