@@ -144,6 +144,21 @@ static int add_processes(const struct ml_following *f, struct ml_live_view *view
     return r;
 }
 
+static int add_space(const struct ml_following *f, const struct ml_replay_space *met,
+                     struct ml_live_view *view)
+{
+    const struct ml_space *defined = ml_trace_space(f->trace, met->number);
+    struct ml_live_space space = {
+        .pid = ml_trace_process(f->trace, f->replay.processes.items[met->process].number)->pid,
+        .device = copy(view, ml_trace_string(f->trace, defined->device, NULL)),
+        .name = copy(view, ml_trace_string(f->trace, defined->name, NULL)),
+        .bytes = met->ended ? 0 : met->bytes.live_bytes,
+        .peak_bytes = met->bytes.peak_bytes,
+    };
+
+    return space.device && space.name ? ml_vec_push(&view->spaces, space) : -ENOMEM;
+}
+
 /* ---- Rows -------------------------------------------------------------------------- */
 
 /* The categories that a classification finds are put into the live table while it is added up. */
@@ -410,6 +425,8 @@ int ml_live_view(struct ml_following *f, const struct ml_live_question *question
         r = add_device(f, i, ret);
     if (r == 0)
         r = add_processes(f, ret);
+    for (size_t i = 0; r == 0 && i < f->replay.spaces.len; i++)
+        r = add_space(f, &f->replay.spaces.items[i], ret);
     if (r == 0 && !question->no_rows) {
         ret->awaits_names = awaits_names(f, question);
         r = add_rows(f, question, ret);
@@ -421,6 +438,7 @@ void ml_live_view_release(struct ml_live_view *view)
 {
     ml_vec_release(&view->devices);
     ml_vec_release(&view->processes);
+    ml_vec_release(&view->spaces);
     ml_vec_release(&view->rows);
     ml_arena_release(&view->arena);
     *view = (struct ml_live_view){0};

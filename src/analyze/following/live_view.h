@@ -57,6 +57,13 @@ struct ml_live_process {
     int64_t growth_bytes;
 };
 
+/* An allocator of a process. */
+struct ml_live_space {
+    uint32_t pid;
+    const char *device, *name;
+    uint64_t bytes, peak_bytes;
+};
+
 struct ml_live_view {
     struct ml_arena arena;
     const char *command, *host; /* NULL: not recorded */
@@ -82,6 +89,7 @@ struct ml_live_view {
     bool in_step;
     ML_VEC(struct ml_live_device) devices;    /* as the replay met them */
     ML_VEC(struct ml_live_process) processes; /* most bytes first */
+    ML_VEC(struct ml_live_space) spaces;      /* as the replay met them */
     size_t ended_processes;                   /* of them */
     uint32_t pid;                             /* the first that still runs; 0: none is known */
     ML_VEC(struct ml_live_row) rows;          /* most bytes first */

@@ -320,6 +320,17 @@ static void json_process(struct ml_json *json, const struct ml_live_process *p)
     ml_json_end_object(json);
 }
 
+static void json_space(struct ml_json *json, const struct ml_live_space *s)
+{
+    ml_json_begin_object(json);
+    ml_json_kv_u64(json, "pid", s->pid);
+    ml_json_kv_cstr(json, "device", s->device);
+    ml_json_kv_cstr(json, "space", s->name);
+    ml_json_kv_u64(json, "bytes", s->bytes);
+    ml_json_kv_u64(json, "peak_bytes", s->peak_bytes);
+    ml_json_end_object(json);
+}
+
 static void json_row(struct ml_json *json, const struct ml_live_row *row)
 {
     ml_json_begin_object(json);
@@ -354,6 +365,11 @@ static void json_lists(struct ml_json *json, const struct ml_live_view *view)
     ml_json_begin_array(json);
     for (size_t i = 0; i < view->processes.len; i++)
         json_process(json, &view->processes.items[i]);
+    ml_json_end_array(json);
+    ml_json_key(json, "spaces");
+    ml_json_begin_array(json);
+    for (size_t i = 0; i < view->spaces.len; i++)
+        json_space(json, &view->spaces.items[i]);
     ml_json_end_array(json);
     ml_json_key(json, "rows");
     ml_json_begin_array(json);
