@@ -167,6 +167,20 @@ def test_scopes():
     harness.balanced(harness.dump("t.mled"))
 
 
+def test_scope_of_blocks_of_a_pause():
+    """It is not known: the thread that reports them may be anywhere."""
+    p = Program()
+    p.ask("push 0 outer", "block 1 1")
+    command("pause", p.pid)
+    p.ask("block 2 20", "label 2 second")
+    command("resume", p.pid)
+    p.ask("block 3 300", "pop")
+    p.end()
+    rows = harness.report("table", "t.mled", "--at", "end", "--by", "label,scope")["groups"]
+    equal({row["bytes"]: row["scope"] for row in rows}, {301: "outer", 20: None}, "scopes", rows)
+    harness.balanced(harness.dump("t.mled"))
+
+
 def test_steps():
     """A pause is no time of the step in which it began, and plots show it."""
     p = Program()
