@@ -2,11 +2,16 @@
 
 SPDX-License-Identifier: Apache-2.0
 """
+import os
 import warnings
 
-from . import _late, _native
+from . import _asking, _late, _native
+
+_ANSWER_S = 5
+_SPACE = "torch"  # of PyTorch's blocks in a trace
 
 _warned = False
+_earlier = {}  # by device: the peak of the time before counting began, unless it was reset
 
 
 def number_of(device):
@@ -55,12 +60,43 @@ def live(device=None):
     return _native.live_bytes(number_of(device)) if is_counting() else 0
 
 
+def _host_peak_in_trace():
+    """From the start of the recording until now."""
+    path = _native.save_trace()
+    state = _asking.ask_json("live", path, once=True, top=0, patience_s=_ANSWER_S)
+    return max((space["peak_bytes"] for space in state["spaces"]
+                if (space["pid"], space["device"], space["space"]) == (os.getpid(), "cpu", _SPACE)),
+               default=0)
+
+
+def _peak_before(number):
+    """The peak of the time before counting began, if `memledger run` has recorded it: nothing in
+    the process has counted then."""
+    torch = _late.torch_or_none()
+    if torch is None or _native.recording() != _native.RECORDED_FROM_START:
+        return 0
+    if number != _late.HOST:
+        ordinal = number - _late.device_number(0)
+        ready = torch.cuda.is_initialized() and ordinal < torch.cuda.device_count()
+        return torch.cuda.max_memory_allocated(ordinal) if ready else 0
+    try:
+        return _host_peak_in_trace()
+    except Exception as error:  # counting itself needs no trace
+        warnings.warn(f"memledger.peak() counts from its first call on: {error}", RuntimeWarning,
+                      stacklevel=3)
+        return 0
+
+
 def peak(device=None, reset=False):
-    """The most bytes live at one time since counting began or since the last reset."""
+    """The most bytes live at one time since the last reset, or since the start: of the recording
+    under `memledger run`, else of the counting."""
     if not is_counting():
         return 0
     number = number_of(device)
-    bytes_ = _native.live_peak(number)
+    if number not in _earlier:
+        _earlier[number] = _peak_before(number)
+    bytes_ = max(_native.live_peak(number), _earlier[number])
     if reset:
+        _earlier[number] = 0
         _native.live_reset_peak(number)
     return bytes_

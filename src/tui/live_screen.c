@@ -93,7 +93,8 @@ static void put_head(const struct ml_live_model *model, const struct ml_live_vie
                      const char *file, struct ml_screen *screen)
 {
     char words[ML_LIVE_STATE_ROOM], time[32], rate[32], length[32];
-    char step[96] = "", lost[64] = "", ooms[64] = "", ended[40] = "";
+    char step[96] = "", pace[64] = "", lost[64] = "", ooms[64] = "", ended[40] = "";
+    char end[ML_LIVE_END_ROOM];
 
     ml_screen_line(screen, ML_LOOK_TITLE, "memledger live  %s  %s%s", ml_base_name(file),
                    ml_live_state_words(words, view), model->frozen ? "  FROZEN (space)" : "");
@@ -109,11 +110,16 @@ static void put_head(const struct ml_live_model *model, const struct ml_live_vie
         snprintf(lost, sizeof(lost), "  %llu EVENTS LOST", (unsigned long long)view->lost);
     if (view->refusals > 0)
         snprintf(ooms, sizeof(ooms), "  %llu OUT OF MEMORY", (unsigned long long)view->refusals);
+    if (!view->at_end)
+        snprintf(pace, sizeof(pace), "  %s allocations/s",
+                 ml_format_count(rate, (int64_t)view->allocations_per_second));
     ml_screen_line(screen, view->lost || view->refusals ? ML_LOOK_WARNING : ML_LOOK_PLAIN,
-                   "%s%s%s  %zu process%s%s%s  %s allocations/s%s%s", view->host ? view->host : "",
+                   "%s%s%s  %zu process%s%s%s%s%s%s", view->host ? view->host : "",
                    view->host ? "  " : "", ml_format_duration_ns(time, (int64_t)view->time_ns),
-                   view->processes.len, view->processes.len == 1 ? "" : "es", ended, step,
-                   ml_format_count(rate, (int64_t)view->allocations_per_second), lost, ooms);
+                   view->processes.len, view->processes.len == 1 ? "" : "es", ended, step, pace,
+                   lost, ooms);
+    if (view->at_end)
+        ml_screen_line(screen, ML_LOOK_PLAIN, "%s", ml_live_end_words(end, view, file));
 }
 
 static void put_device(const struct ml_live_device *d, struct ml_screen *screen)
@@ -137,7 +143,7 @@ static void put_devices(const struct ml_live_view *view, struct ml_screen *scree
     size_t shown = view->devices.len < DEVICES_MAX ? view->devices.len : DEVICES_MAX;
 
     ml_screen_line(screen, ML_LOOK_DIM, "%-10s%12s%12s%12s%12s%13s  last 5 minutes", "device",
-                   "now", "peak", "last minute", "driver", "unexplained");
+                   ml_live_now_title(view), "peak", "last minute", "driver", "unexplained");
     if (shown == 0)
         ml_screen_line(screen, ML_LOOK_PLAIN, "%s", ML_LIVE_NO_MEMORY);
     for (size_t i = 0; i < shown; i++)
@@ -189,14 +195,15 @@ static void scroll(struct ml_live_model *model, size_t page)
         model->first = 0;
 }
 
-static size_t put_rows(struct ml_live_model *model, struct ml_screen *screen)
+static size_t put_rows(struct ml_live_model *model, const struct ml_live_view *view,
+                       struct ml_screen *screen)
 {
     size_t fixed = 12 + 9 + 12 + 13 + 11, page;
     size_t name = screen->width > fixed + NAME_MIN ? screen->width - fixed : NAME_MIN;
 
     ml_screen_line(screen, ML_LOOK_DIM, "%s%12s%9s%12s%13s%11s",
-                   ml_screen_fit(screen, ml_key_name(model->question.by), name), "now", "share",
-                   "peak", "last minute", "blocks");
+                   ml_screen_fit(screen, ml_key_name(model->question.by), name),
+                   ml_live_now_title(view), "share", "peak", "last minute", "blocks");
     page = screen->height > screen->lines.len + 1 ? screen->height - screen->lines.len - 1 : 0;
     scroll(model, page);
     for (size_t i = 0; i < page && model->first + i < model->rows.len; i++)
@@ -219,7 +226,7 @@ size_t ml_live_screen(struct ml_live_model *model, const struct ml_live_view *vi
         put_path(model, screen);
         if (view->awaits_names)
             ml_screen_line(screen, ML_LOOK_DIM, "%s", ML_LIVE_AWAITS_NAMES);
-        page = put_rows(model, screen);
+        page = put_rows(model, view, screen);
     }
     ml_screen_fill(screen, screen->height - 1);
     ml_screen_line(screen, ML_LOOK_DIM, "%s",

@@ -101,6 +101,47 @@ def test_equals_table():
     ended = state("t.mled")
     check(ended["finished"] and not ended["being_recorded"], "the state afterwards")
     equal((ended["steps"], ended["step"]), (3, 2), "steps, and the last one")
+    check(ended["bytes"] > 0, "live memory at the end", ended)
+    for by in ("category", "module", "process", "device", "label", "scope"):
+        equal(rows("t.mled", by), table("t.mled", by), f"live by {by} after the end")
+
+
+def ended_state(*requests):
+    """Of a program that does what on_request is asked for; a follower sees the same as `--once`."""
+    process = harness.start(program("on_request"), stdin=subprocess.PIPE,
+                            options=["-f", "--sample-hz", "0"])
+    for request in ("nothing", *requests):
+        print(request, file=process.stdin, flush=True)
+        equal(harness.read_line(process), "ok", request)
+    follower = subprocess.Popen([MEMLEDGER, "live", "--json", "t.mled"], stdout=subprocess.PIPE,
+                                text=True)
+    harness.finish(process)
+    last = json.loads(follower.communicate(timeout=harness.PATIENCE_S)[0].splitlines()[-1])
+    now = state("t.mled")
+    for key in ("finished", "bytes", "blocks", "peak_bytes", "events", "frees", "at_end_ns", "all_freed"):
+        equal(last[key], now[key], f"{key} for a follower")
+    return now
+
+
+def test_ended():
+    """The last memory of a recording that has ended, its peak, and where to look for more."""
+    now = ended_state("block 1 1000", "block 2 500", "unblock 2")
+    equal((now["bytes"], now["peak_bytes"], now["all_freed"]), (1000, 1500, False), "what is left", now)
+    equal([(row["bytes"], row["blocks"]) for row in now["rows"]], [(1000, 1)], "rows", now)
+    [process] = now["processes"]
+    equal((process["ended"], process["bytes"]), (True, 1000), "the process", now)
+    summary = harness.report("summary", "t.mled")
+    equal((now["allocations"], now["frees"]), (summary["allocations"], summary["frees"]), "totals", now)
+    text = live("--once", "t.mled")
+    contains(text, "t.mled: ended", "state")
+    contains(" ".join(text.split()), "memledger summary t.mled and memledger view t.mled show", "next commands")
+    contains(text, "at end", "the title of the column")
+    now = ended_state("block 1 1000", "block 2 500", "unblock 1", "unblock 2")
+    equal((now["bytes"], now["peak_bytes"], now["all_freed"]), (500, 1500, True), "the last memory", now)
+    equal((now["allocations"], now["frees"]), (2, 2), "totals of the whole recording", now)
+    contains(live("--once", "t.mled"), "the program freed everything", "text")
+    page = harness.plain(MEMLEDGER, "metrics", "--once", "t.mled")
+    equal(re.findall(r"(?m)^memledger_live_bytes\{.*\} [1-9]", page.stdout), [], "metrics of an ended program")
 
 
 def test_one_follower():
@@ -501,6 +542,20 @@ def test_replaced():
         harness.finish(p)
     follower.kill()
     follower.wait()
+
+
+def test_damaged():
+    """Commands without --salvage name one that has it."""
+    equal(harness.run(program("keeps")).code, 0, "exit code")
+    with open("t.mled", "r+b") as file:
+        file.seek(80)  # in the first block
+        file.write(b"\xff" * 8)
+    for verb in (("live", "--once"), ("metrics", "--once"), ("symbolize",)):
+        done = harness.plain(MEMLEDGER, *verb, "t.mled")
+        equal(done.returncode, 1, f"exit code of {verb[0]}", done.stderr)
+        contains(done.stderr, "; memledger summary --salvage reads the rest", verb[0])
+    contains(harness.plain(MEMLEDGER, "table", "t.mled").stderr, "; --salvage reads the rest", "table")
+    equal(harness.plain(MEMLEDGER, "summary", "--salvage", "t.mled").returncode, 0, "exit code of summary")
 
 
 def test_json_lines():

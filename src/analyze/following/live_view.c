@@ -100,7 +100,7 @@ static int add_process(const struct ml_following *f, uint32_t number,
         return -ENOMEM;
     p.rank = p.role ? ml_role_rank(p.role) : 0;
     if (met) {
-        p.ended = met->ended;
+        p.ended = ml_following_has_ended(f, number);
         p.bytes = met->bytes.live_bytes;
         p.peak_bytes = met->bytes.peak_bytes;
         p.peak_time_ns = met->bytes.peak_time_ns;
@@ -142,6 +142,21 @@ static int add_processes(const struct ml_following *f, struct ml_live_view *view
         if (!view->processes.items[i].ended)
             view->pid = view->processes.items[i].pid;
     return r;
+}
+
+static int add_space(const struct ml_following *f, const struct ml_replay_space *met,
+                     struct ml_live_view *view)
+{
+    const struct ml_space *defined = ml_trace_space(f->trace, met->number);
+    struct ml_live_space space = {
+        .pid = ml_trace_process(f->trace, f->replay.processes.items[met->process].number)->pid,
+        .device = copy(view, ml_trace_string(f->trace, defined->device, NULL)),
+        .name = copy(view, ml_trace_string(f->trace, defined->name, NULL)),
+        .bytes = met->ended ? 0 : met->bytes.live_bytes,
+        .peak_bytes = met->bytes.peak_bytes,
+    };
+
+    return space.device && space.name ? ml_vec_push(&view->spaces, space) : -ENOMEM;
 }
 
 /* ---- Rows -------------------------------------------------------------------------- */
@@ -367,6 +382,7 @@ static void fill_steps(const struct ml_following *f, struct ml_live_view *view)
 static void fill_totals(const struct ml_following *f, struct ml_live_view *view)
 {
     const struct ml_trace_info *info = ml_trace_info(f->trace);
+    const struct ml_following_totals totals = ml_following_totals(f);
     const struct ml_replay *r = &f->replay;
 
     view->start_wall_ns = info->start_wall_ns;
@@ -374,13 +390,16 @@ static void fill_totals(const struct ml_following *f, struct ml_live_view *view)
     view->last_ns = info->end_ns;
     view->being_recorded = info->being_written;
     view->finished = info->has_index;
+    view->at_end = f->end.is_shown;
+    view->at_end_ns = f->end.time_ns;
+    view->all_freed = f->end.all_freed;
     view->paused = view->being_recorded && f->is_paused;
     view->paused_at_ns = f->paused_at_ns;
-    view->events = r->events;
-    view->lost = r->lost;
-    view->refusals = r->ooms;
-    view->allocations = ml_following_allocations(f);
-    view->frees = ml_following_frees(f);
+    view->events = totals.events;
+    view->lost = totals.lost;
+    view->refusals = totals.refusals;
+    view->allocations = totals.allocations;
+    view->frees = totals.frees;
     view->allocations_per_second = rate_of(&f->allocations);
     view->bytes = r->bytes.live_bytes;
     view->peak_bytes = r->bytes.peak_bytes;
@@ -406,6 +425,8 @@ int ml_live_view(struct ml_following *f, const struct ml_live_question *question
         r = add_device(f, i, ret);
     if (r == 0)
         r = add_processes(f, ret);
+    for (size_t i = 0; r == 0 && i < f->replay.spaces.len; i++)
+        r = add_space(f, &f->replay.spaces.items[i], ret);
     if (r == 0 && !question->no_rows) {
         ret->awaits_names = awaits_names(f, question);
         r = add_rows(f, question, ret);
@@ -417,6 +438,7 @@ void ml_live_view_release(struct ml_live_view *view)
 {
     ml_vec_release(&view->devices);
     ml_vec_release(&view->processes);
+    ml_vec_release(&view->spaces);
     ml_vec_release(&view->rows);
     ml_arena_release(&view->arena);
     *view = (struct ml_live_view){0};

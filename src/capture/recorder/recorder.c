@@ -384,6 +384,12 @@ static int join_locked(struct process *p, const char *dir)
     return 0;
 }
 
+void ml_recorder_older_is_told(void)
+{
+    if (ml_recorder_is_late() && ml_recorder_recording())
+        atomic_store(&ml_session->older_ticks, ml_now());
+}
+
 int ml_recorder_join(const char *dir)
 {
     struct process *p;

@@ -197,7 +197,7 @@ static bool note_is_wanted(const void *ctx, const struct ml_event *e)
     case ML_SAMPLE:
         return e->args[1] >> ML_SAMPLE_PROCESS_SHIFT == 0 ||
                runs(s, (e->args[1] >> ML_SAMPLE_PROCESS_SHIFT) - 1);
-    case ML_MARK: return ml_mark_is_pause(e->args[0]) || thread_runs(s, e->thread);
+    case ML_MARK: return ml_mark_is_of_recording(e->args[0]) || thread_runs(s, e->thread);
     case ML_PUSH:
     case ML_START: return thread_runs(s, e->thread);
     default: return true;

@@ -4,9 +4,10 @@
 #
 # SPDX-License-Identifier: Apache-2.0
 import os
+import time
 
 import harness
-from attaching import Asked, begin, end
+from attaching import Asked, begin, end, has_begun, start
 from harness import check, contains, equal, with_standin
 from torch_support import PYTHON, need_torch
 
@@ -42,6 +43,32 @@ def test_again():
     equal(p.record("hold e 10", "drop c"), (20040, 20440), "the second recording")
     p.ask("drop d", "drop e")
     equal(p.record("hold f 20"), (80, 80), "the third recording")
+    p.end()
+
+
+def live():
+    return harness.report("live", "t.mled", "--once")
+
+
+def test_growth():
+    """Older tensors are no growth of the last minute, however late the program reports them."""
+    p = Program("memledger._cuda_late")
+    p.ask("hold a 1000")
+    attached = start(p.process.pid)
+    harness.wait_until(lambda: os.path.exists("waits"), "the program to begin the recording")
+    time.sleep(1.2)  # growth is counted from the end of the first second on
+    with open("go", "w"):
+        pass
+    has_begun(attached)
+    harness.wait_until(lambda: live()["bytes"] == 4000, "the older tensor")
+    equal(live()["devices"][0]["minute_growth_bytes"], 0, "growth without new tensors")
+    time.sleep(1)
+    p.ask("hold b 10")
+    harness.wait_until(lambda: live()["bytes"] == 4040, "the new tensor")
+    equal(live()["devices"][0]["minute_growth_bytes"], 40, "growth")
+    equal(live()["processes"][0]["minute_growth_bytes"], 40, "growth of the process")
+    end(attached)
+    equal(harness.report("summary", "t.mled")["processes"][0]["threads"], 1, "threads of the program")
     p.end()
 
 
