@@ -15,11 +15,13 @@ import json
 import os
 import re
 import subprocess
+import sys
 import tempfile
 
 import pytest
 
 _PROPERTY = "memledger"
+_LAST_FAILURE = ("last_type", "last_value", "last_traceback", "last_exc")
 
 
 def _size(count):
@@ -65,6 +67,15 @@ def _under_memledger_run():
 # ---- One test -------------------------------------------------------------------------
 
 
+def _release_last_failure():
+    """Its traceback holds the variables of the test that failed. pytest deletes it too, but only
+    after this."""
+    for name in _LAST_FAILURE:
+        with contextlib.suppress(AttributeError):
+            delattr(sys, name)
+    gc.collect()
+
+
 class _Recorded:
     """The recording of one test."""
 
@@ -79,7 +90,7 @@ class _Recorded:
         if folder:
             os.makedirs(folder, exist_ok=True)
         self.kept = bool(folder)
-        gc.collect()
+        _release_last_failure()
         self.before = {name: memledger.live(name) for name, _ in _live.devices()}
         self._start(folder)
 

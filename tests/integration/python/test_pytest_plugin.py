@@ -175,6 +175,54 @@ def test_missing_device():
         contains(result.stdout, " 1 skipped", "the test that skips itself")
 
 
+AFTER_FAILURES = """
+import unittest
+
+import pytest
+import torch
+
+
+def test_fails():
+    large = torch.zeros(1_000_000)
+    assert 0
+
+
+@pytest.mark.limit_memory("1 MB")
+def test_after_failure():
+    torch.ones(10)
+
+
+class TestCase(unittest.TestCase):
+    def test_fails_too(self):
+        large = torch.zeros(1_000_000)
+        self.fail()
+
+
+@pytest.mark.limit_memory("1 MB")
+def test_after_both():
+    torch.ones(10)
+
+
+@pytest.fixture(scope="module")
+def large():
+    return torch.zeros(1_000_000)
+
+
+@pytest.mark.limit_memory("1 MB")
+def test_with_fixture(large):
+    torch.ones(10)
+"""
+
+
+def test_after_failures():
+    """What only the traceback of another test holds does not count; what a fixture holds does."""
+    write_tests(AFTER_FAILURES)
+    result = run_pytest("--memledger", "-rA")
+    contains(result.stdout, "\ntest_memory.py::test_after_failure: peak cpu 40 B\n", "the list")
+    contains(result.stdout, "\ntest_memory.py::test_after_both: peak cpu 40 B\n", "the list")
+    contains(result.stdout, "\ntest_memory.py::test_with_fixture: peak cpu 3.8 MiB\n", "the list")
+
+
 def test_under_memledger_run():
     """Said once, before the first test."""
     write_tests()
