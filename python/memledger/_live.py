@@ -3,6 +3,7 @@
 SPDX-License-Identifier: Apache-2.0
 """
 import os
+import re
 import warnings
 
 from . import _asking, _late, _native
@@ -19,15 +20,13 @@ def number_of(device):
     a torch.device."""
     if device is None:
         return _default()
-    if isinstance(device, int):
-        return _late.device_number(device)
-    kind, _, index = str(device).partition(":")
-    if kind == "cpu":
+    found = re.fullmatch(r"(cpu)(?::[0-9]+)?|cuda|(?:cuda:)?([0-9]+)", str(device))
+    if not found:
+        raise ValueError(f"unknown device {device!r}: allowed are None, \"cpu\", \"cuda\", "
+                         "\"cuda:N\" and N, the number of a CUDA device")
+    if found[1]:
         return _late.HOST
-    if kind == "cuda":
-        return _late.device_number(int(index)) if index else _current_cuda()
-    raise ValueError(f"unknown device {device!r}: allowed are None, \"cpu\", \"cuda\", \"cuda:N\" "
-                     "and N, the number of a CUDA device")
+    return _late.device_number(int(found[2])) if found[2] else _current_cuda()
 
 
 def _current_cuda():
@@ -39,6 +38,16 @@ def _current_cuda():
 def _default():
     torch = _late.torch_or_none()
     return _current_cuda() if torch and torch.cuda.is_initialized() else _late.HOST
+
+
+def name_of(number):
+    """What reports call the device with that number of the recorder."""
+    return "cpu" if number == _late.HOST else f"cuda:{number - _late.device_number(0)}"
+
+
+def devices():
+    """(name, number) of the host and, if PyTorch uses CUDA, of each CUDA device."""
+    return [(name_of(number), number) for number in range(1 + _late.device_count())]
 
 
 def is_counting():

@@ -51,6 +51,12 @@ def test_malloc():
     text = harness.plain(MEMLEDGER, "summary", "t.mled").stdout
     contains(text, "began while the program ran", "summary")
     contains(text, "live at end", "summary")
+    checked = harness.plain(MEMLEDGER, "check", "--max-leaks", "100B", "t.mled")
+    equal((checked.returncode, checked.stdout), (1, ""), "check --max-leaks of a running program")
+    contains(checked.stderr, "leaks on cpu cannot be checked: the program was still running when "
+             "the recording ended", "check --max-leaks")
+    checked = harness.plain(MEMLEDGER, "check", "--max-leaks", "300B", "t.mled")
+    equal(checked.returncode, 0, "check --max-leaks with less live than allowed", checked.stderr)
 
 
 def test_began_late():
