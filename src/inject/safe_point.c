@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <gelf.h>
+#include <linux/futex.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ptrace.h>
@@ -157,6 +158,7 @@ struct stack {
     struct frame frames[FRAMES_MAX]; /* innermost first */
     unsigned count;
     bool in_handler;
+    bool waits; /* see waits_for_others */
 };
 
 /* The function whose code contains `pc`, never merely the closest one before it. */
@@ -253,6 +255,7 @@ static bool only_waits(const char *function)
                                         "sendto",
                                         "sleep",
                                         "syscall",
+                                        "thrd_sleep",
                                         "usleep",
                                         "wait4",
                                         "waitid",
@@ -284,6 +287,13 @@ static bool may_hold_lock(const char *function)
     return is_one_of(function, names, ML_ARRAY_SIZE(names));
 }
 
+/* Semaphores, condition variables, read-write locks and joins wait by this operation, with no lock
+ * of libc, in functions without a symbol. Locks of libc itself wait by FUTEX_WAIT. */
+static bool waits_for_others(const struct user_regs_struct *regs)
+{
+    return regs->orig_rax == SYS_futex && (regs->rsi & FUTEX_CMD_MASK) == FUTEX_WAIT_BITSET;
+}
+
 /* The innermost frames, as far as they are libc's: a wait in a system call, called by the program
  * as a function that only waits. */
 static unsigned waiting_frames(const struct stack *s)
@@ -292,7 +302,7 @@ static unsigned waiting_frames(const struct stack *s)
 
     while (n < s->count && s->frames[n].place == PLACE_LIBC)
         n++;
-    return n && only_waits(s->frames[n - 1].function) ? n : 0;
+    return n && (s->waits || only_waits(s->frames[n - 1].function)) ? n : 0;
 }
 
 /* The outermost, below main: libc's, and the program's _start below them. */
@@ -393,7 +403,7 @@ bool ml_point_is_safe(struct ml_unwinder *u, struct ml_traced_thread *t, const c
     else if (in_rseq(t))
         *ret_why = "in a restartable sequence";
     else {
-        stack = (struct stack){.dwfl = u->dwfl};
+        stack = (struct stack){.dwfl = u->dwfl, .waits = waits_for_others(&regs)};
         /* The end of a stack, without a return address, is an error there. */
         (void)dwfl_getthread_frames(u->dwfl, t->tid, take_frame, &stack);
         *ret_why = stack.count ? trouble_in(&stack) : "not to be unwound";
