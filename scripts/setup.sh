@@ -146,6 +146,9 @@ bench-ranks)
 dist)
   need_compiler
   need binutils has objcopy
+  # libdw's archive refers to both.
+  need libbz2-dev compiles "${CC:-cc}" '#include <bzlib.h>' c
+  need liblzma-dev has_library liblzma
   need_venv
   ;;
 lint)

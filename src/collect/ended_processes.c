@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "collector_progress.h"
 #include "ended_threads.h"
 #include "killed_setting.h"
 #include "lifetime_events.h"
@@ -147,6 +148,17 @@ static void note_killed(struct ml_collector *c)
     ml_dict_config(&c->dict, ML_SETTING_KILLED_AT_LIMIT, digits);
 }
 
+/* For a command that has attached to the program and cannot wait for it. When it sees that the
+ * program has ended, the rest is valid. */
+static void publish_end(const struct ml_collector *c, uint64_t status)
+{
+    struct ml_session *page = c->session->page;
+
+    atomic_store(&page->running, ml_collector_running(c));
+    atomic_store(&page->program_status, status ? (uint32_t)(status - 1) : ML_STATUS_UNKNOWN);
+    atomic_store(&page->program_ended, 1);
+}
+
 /* Everything from the process has been read, and its end is written.
  * @return whether it can be removed; else it stays for another round */
 static bool remove_target(struct ml_collector *c, struct ml_target *t)
@@ -159,6 +171,8 @@ static bool remove_target(struct ml_collector *c, struct ml_target *t)
     if (!status_final(c, t, status))
         return false;
     ml_target_note_end(&c->stage, t, status);
+    if (is_program(c, t) && getppid() != c->launcher)
+        publish_end(c, status);
     if (status && WIFSIGNALED((int)(status - 1)) && WTERMSIG((int)(status - 1)) == SIGKILL)
         note_killed(c);
     end_turns(c->session->page, t);

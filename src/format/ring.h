@@ -115,6 +115,9 @@ struct ml_session_copy {
 
 #define ML_SESSION_SPARED 64 /* entries; when all are taken, a new one replaces an old one */
 
+/* Instead of a status of waitpid(): WIFEXITED and WIFSIGNALED are false. */
+#define ML_STATUS_UNKNOWN UINT32_MAX
+
 struct ml_session {
     uint32_t magic;
     uint32_t version;
@@ -154,7 +157,7 @@ struct ml_session {
     _Atomic uint32_t saves;
     _Atomic uint32_t saves_failed;
     /* The program itself, set by the launcher. The status is waitpid()'s and valid once
-     * program_ended is set. */
+     * program_ended is set; after an attach the collector sets both, as far as it knows. */
     _Atomic uint32_t program_pid;
     _Atomic uint32_t program_status;
     _Atomic uint32_t program_ended;

@@ -7,7 +7,6 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <stddef.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #define UNSUPPORTED (-1250) /* GNUTLS_E_UNIMPLEMENTED_FEATURE */
@@ -17,14 +16,6 @@
     {                                                                                              \
         return UNSUPPORTED;                                                                        \
     }
-
-extern FILE *ml_archive_stderr;
-FILE *ml_archive_stderr;
-
-__attribute__((constructor)) static void set_stderr(void)
-{
-    ml_archive_stderr = stderr;
-}
 
 int gnutls_global_init(void);
 void gnutls_global_deinit(void);

@@ -5,6 +5,7 @@
  *     block ID BYTES     unblock ID      label ID NAME     (in a space of its own)
  *     push NAME          pop             step ID
  *     fork               (the child ends at once)
+ *     stay ID BYTES      (a child allocates them and stays)
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -25,6 +26,27 @@ static void *volatile heap[IDS];
 static const void *address(unsigned id)
 {
     return (const char *)NULL + FIRST_ADDRESS + (size_t)id * ADDRESS_STEP;
+}
+
+/* Returns when the child has allocated. */
+static void start_child(unsigned id, size_t bytes)
+{
+    int ready[2];
+    char none;
+
+    if (pipe(ready))
+        return;
+    if (fork() == 0) {
+        heap[id] = malloc(bytes);
+        close(ready[0]);
+        close(ready[1]);
+        for (;;)
+            pause();
+    }
+    close(ready[1]);
+    if (read(ready[0], &none, 1) < 0)
+        perror("on_request");
+    close(ready[0]);
 }
 
 static void obey(memledger_space space, const char *what, unsigned id, const char *word)
@@ -49,6 +71,8 @@ static void obey(memledger_space space, const char *what, unsigned id, const cha
         if (fork() == 0)
             _exit(0);
         wait(NULL);
+    } else if (!strcmp(what, "stay")) {
+        start_child(id, strtoul(word, NULL, 10));
     }
 }
 

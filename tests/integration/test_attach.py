@@ -78,6 +78,125 @@ def test_end_of_the_program():
     contains(harness.plain(MEMLEDGER, "summary", "t.mled").stdout, "never freed", "summary")
 
 
+def last_words(attached, code=0):
+    """What it says after its first line."""
+    said = attached.communicate(timeout=harness.PATIENCE_S)[1]
+    equal(attached.returncode, code, "exit code of attach", said)
+    return said
+
+
+def test_closing_note():
+    """Says how the process ended, or that it goes on, and what is in the trace."""
+    for how, words in {"exit 0": "process {} ended with exit code 0",
+                       "exit 3": "process {} ended with exit code 3",
+                       "kill -SEGV $$": "signal 11 (Segmentation fault) ended process {}",
+                       "kill -KILL $$": "signal 9 (Killed) ended process {}, as when"}.items():
+        shell = subprocess.Popen(["sh"], stdin=subprocess.PIPE, text=True)
+        attached = begin(shell.pid)
+        shell.communicate(how + "\n", timeout=harness.PATIENCE_S)
+        said = last_words(attached)
+        contains(said, words.format(shell.pid), f"note after {how}")
+        contains(said, "of 1 process", "contents of the trace")
+        contains(said, "next: memledger summary t.mled", "next step")
+    p = Program()
+    words = f"process {p.process.pid} goes on and is no longer recorded"
+    attached = begin(p.process.pid)
+    attached.send_signal(signal.SIGINT)
+    contains(last_words(attached), words, "note after Ctrl-C")
+    contains(last_words(begin(p.process.pid, "--for", "10ms")), words, "note after --for")
+    attached = begin(p.process.pid)
+    equal(harness.plain(MEMLEDGER, "detach", p.process.pid).returncode, 0, "exit code of detach")
+    contains(last_words(attached), words, "note after detach")
+    p.end()
+
+
+def test_process_that_nobody_waits_for():
+    """It has ended, even though it stays a zombie."""
+    shell = subprocess.Popen(["sh"], stdin=subprocess.PIPE, text=True)
+    attached = begin(shell.pid)
+    shell.stdin.write("exit 5\n")
+    shell.stdin.close()
+    contains(last_words(attached), f"process {shell.pid} ended with exit code 5", "note")
+    equal(shell.wait(), 5, "exit code of the shell")
+
+
+def test_children_that_stay():
+    """The recording goes on until they end, too; Ctrl-C ends it."""
+    for ending in "by itself", "by Ctrl-C":
+        p = Program()
+        attached = begin(p.process.pid, "--heap")
+        p.ask("stay 1 1000")
+        child = harness.wait_until(lambda: child_of(p.process.pid), "the child")
+        p.end()
+        said = attached.stderr.readline()
+        contains(said, "ended with exit code 0; 1 process that it started is still recorded", ending)
+        if ending == "by itself":
+            os.kill(child, signal.SIGKILL)
+        else:
+            attached.send_signal(signal.SIGINT)
+        contains(last_words(attached), "of 2 processes", ending)
+        if ending != "by itself":
+            os.kill(child, signal.SIGKILL)
+        equal(harness.report("summary", "t.mled")["peak_bytes"], 1000, "bytes of the child")
+
+
+def test_another_program():
+    """A process that has called exec has no recorder; the next attach begins with it."""
+    shell = subprocess.Popen(["sh"], stdin=subprocess.PIPE, text=True)
+    attached = begin(shell.pid)
+    shell.stdin.write("exec sleep 60\n")
+    shell.stdin.flush()
+    harness.wait_until(lambda: "sleep" in os.readlink(f"/proc/{shell.pid}/exe"), "another program")
+    attached.terminate()
+    contains(last_words(attached), "has started another program in its place", "note")
+    with open(f"/proc/{shell.pid}/maps") as maps:
+        check("libmemledger" not in maps.read(), "the recorder was not loaded to end it")
+    contains(last_words(begin(shell.pid, "--for", "10ms")), "goes on", "the next attach")
+    shell.kill()
+    shell.communicate()
+
+
+def collector_for(pid):
+    """The process that writes the trace."""
+    for number in filter(str.isdigit, os.listdir("/proc")):
+        with contextlib.suppress(OSError), open(f"/proc/{number}/cmdline") as file:
+            if {"collect", f"--pid={pid}"} <= set(file.read().split("\0")):
+                return int(number)
+    return 0
+
+
+def test_killed_collector():
+    """The trace ends there, and the command says so."""
+    p = Program()
+    attached = begin(p.process.pid, "--heap")
+    p.ask("malloc 1 1000")
+    os.kill(collector_for(p.process.pid), signal.SIGKILL)
+    contains(last_words(attached, code=1), "the collector was killed", "note")
+    p.ask("malloc 2 1000")
+    p.end()
+
+
+def test_running_children():
+    """Those that ran before are not recorded, and the command says so and names them. Later ones
+    are recorded."""
+    p = Program()
+    attached = begin(p.process.pid)
+    attached.terminate()
+    check("child process" not in last_words(attached), "nothing is said without children")
+    p.ask("stay 1 1000")
+    before = harness.wait_until(lambda: child_of(p.process.pid), "the child")
+    attached = begin(p.process.pid, "--heap")
+    contains(attached.stderr.readline(), "1 child process that ran before is not recorded; "
+             f"memledger attach records each: {before}\n", "the second line")
+    p.ask("stay 2 200")
+    attached.terminate()
+    contains(last_words(attached), "of 2 processes", "note")
+    equal(harness.report("summary", "t.mled")["peak_bytes"], 200, "bytes of the later child")
+    for child in harness.children(p.process.pid):
+        os.kill(child, signal.SIGKILL)
+    p.end()
+
+
 def test_again_and_again():
     """Other commands find each recording as soon as attach says that there is one."""
     p = Program()

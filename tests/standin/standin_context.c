@@ -94,7 +94,7 @@ STANDIN_ENTRY(cuDevicePrimaryCtxRetain, struct standin_context **ret_context, in
     }
     primaries[device]->references++;
     *ret_context = primaries[device];
-    return standin_unlock(CUDA_SUCCESS);
+    return standin_unlock_late(CUDA_SUCCESS);
 }
 
 STANDIN_ENTRY(cuDevicePrimaryCtxRelease_v2, int device)

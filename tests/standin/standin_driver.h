@@ -57,7 +57,7 @@ int standin_lock_device(int ordinal);
 /* With a current context. */
 int standin_lock_context(struct standin_context **ret_context);
 int standin_unlock(int status);
-/* The same for a query that waits behind other work of a busy driver: see STANDIN_BUSY in
+/* The same for a call that waits behind other work of a busy driver: see STANDIN_BUSY in
  * docs/testing.md. */
 int standin_unlock_late(int status);
 

@@ -305,6 +305,21 @@ static void test_words(void **state)
     ml_buf_release(&out);
 }
 
+static void test_words_about_a_signal(void **state)
+{
+    static const struct ml_style style = {0};
+    struct ml_rank_finding f = {.kind = ML_RANK_KILLED, .signal = SIGKILL, .shared = ""};
+    struct ml_buf out;
+
+    (void)state;
+    ml_buf_init(&out);
+    assert_int_equal(ml_vec_push(&f.ranks, 1), 0);
+    assert_int_equal(ml_rank_finding_words(&f, &style, &out), 0);
+    assert_string_equal(out.data, "rank 1 was killed by signal 9 (Killed)");
+    ml_vec_release(&f.ranks);
+    ml_buf_release(&out);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -320,6 +335,7 @@ int main(void)
         cmocka_unit_test(test_leak_with_late_frees),
         cmocka_unit_test(test_ends_under_ray),
         cmocka_unit_test(test_words),
+        cmocka_unit_test(test_words_about_a_signal),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -168,8 +168,10 @@ static void test_not_to_be_seen(void **state)
 /* A watch that has gone on for that long without a sign of life. */
 static bool alive_after(uint64_t waited_ns)
 {
-    struct ml_collector_watch watch = {
-        .heartbeat = ml_session->heartbeat, .last_ns = 1, .waited_ns = waited_ns};
+    struct ml_collector_watch watch = {.heartbeat = ml_session->heartbeat,
+                                       .last_ns = 1,
+                                       .waited_ns = waited_ns,
+                                       .silent_ns = waited_ns};
 
     return ml_collector_alive(&watch);
 }
@@ -202,6 +204,35 @@ static void test_patience(void **state)
     end_process(pid);
 }
 
+/* It waited for a processor for long, and waits for something else when it is asked about next. */
+static void test_not_ready_for_a_moment(void **state)
+{
+    static struct ml_session page;
+    pid_t pid = start_process(true);
+    struct ml_collector_watch watch = {
+        .last_ns = 1, .waited_ns = 5 * SECOND_NS, .silent_ns = SECOND_NS / 2};
+
+    (void)state;
+    introduce(&page.collector, pid);
+    await_state(pid, 'R');
+    ml_session = &page;
+    assert_true(ml_collector_alive(&watch));
+
+    kill(pid, SIGSTOP);
+    await_state(pid, 'T');
+    watch.silent_ns += SECOND_NS / 2;
+    page.vouched_ns = 0;
+    assert_true(ml_collector_alive(&watch));
+    assert_false(ml_collector_stuck());
+
+    /* It stays so. */
+    watch.silent_ns = SECOND_NS;
+    assert_false(ml_collector_alive(&watch));
+    assert_true(ml_collector_stuck());
+    ml_session = NULL;
+    end_process(pid);
+}
+
 static void test_patience_ends(void **state)
 {
     static struct ml_session page;
@@ -227,8 +258,11 @@ static void test_runs_in_circles(void **state)
 {
     static struct ml_session page;
     pid_t pid = start_process(true);
-    struct ml_collector_watch watch = {
-        .last_ns = 1, .waited_ns = 2 * SECOND_NS, .asked = true, .cpu_ticks = (uint64_t)0 - 300};
+    struct ml_collector_watch watch = {.last_ns = 1,
+                                       .waited_ns = 2 * SECOND_NS,
+                                       .silent_ns = 2 * SECOND_NS,
+                                       .asked = true,
+                                       .cpu_ticks = (uint64_t)0 - 300};
 
     (void)state;
     introduce(&page.collector, pid);
@@ -315,6 +349,7 @@ int main(void)
         cmocka_unit_test(test_asleep),
         cmocka_unit_test(test_not_to_be_seen),
         cmocka_unit_test(test_patience),
+        cmocka_unit_test(test_not_ready_for_a_moment),
         cmocka_unit_test(test_patience_ends),
         cmocka_unit_test(test_runs_in_circles),
         cmocka_unit_test(test_signal_ends_wait),

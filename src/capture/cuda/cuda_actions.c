@@ -414,7 +414,7 @@ static void context_gone(struct ml_cuda_state *book, uint64_t context)
     for (uint32_t i = 0; i < ML_CUDA_BLOCK_SLOTS; i++) {
         while (dies_with(&book->blocks[i], context)) {
             ml_cuda_close_block(book, &book->blocks[i], &old);
-            book->charges[old.device].residual -= (int64_t)old.brought;
+            ml_cuda_leave_out(book, old.device, -(int64_t)old.brought);
         }
     }
     for (unsigned i = 0; i < book->devices; i++)

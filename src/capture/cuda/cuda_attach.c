@@ -170,7 +170,7 @@ static void adopt_device(struct ml_cuda_state *book, const struct users *users, 
         ml_cuda_pool_enter(book, seen.of[ordinal].pool, device, seen.of[ordinal].pool_bytes);
     if (seen.of[ordinal].has_graphs && (is_current(book) || !book->graph_reserved[device]))
         ml_cuda_graphs_enter(book, device, seen.of[ordinal].graph_bytes, 0);
-    ml_cuda_enter_before(book, device, others_known ? users->of[device].others : 0);
+    ml_cuda_enter_before(book, device, others_known ? &users->of[device] : NULL);
 }
 
 static bool adopt_all(struct ml_cuda_state *book)

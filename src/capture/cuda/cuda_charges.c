@@ -197,6 +197,12 @@ void ml_cuda_look(struct ml_cuda_state *book, unsigned device)
     charges->looked = true;
 }
 
+void ml_cuda_leave_out(struct ml_cuda_state *book, unsigned device, int64_t bytes)
+{
+    book->charges[device].residual += bytes;
+    book->charges[device].own_residual += bytes;
+}
+
 uint64_t ml_cuda_let_pass(struct ml_cuda_state *book, unsigned device, uint64_t most)
 {
     struct ml_cuda_charges *charges = &book->charges[device];
@@ -209,7 +215,7 @@ uint64_t ml_cuda_let_pass(struct ml_cuda_state *book, unsigned device, uint64_t 
     if (grown <= 0)
         return 0;
     most = ml_min_u64((uint64_t)grown, most);
-    charges->residual += (int64_t)most;
+    ml_cuda_leave_out(book, device, (int64_t)most);
     return most;
 }
 
@@ -230,6 +236,45 @@ static int64_t within(int64_t bytes, uint64_t fall, const struct ml_cuda_cause *
     return (uint64_t)-bytes <= ml_min_u64(fall, cause->most_down) ? bytes : 0;
 }
 
+/* ---- Processes that are not recorded ---------------------------------------------- */
+
+/* They come and go with a context, which takes hundreds of MiB. A smaller change is believed: NVML
+ * takes longer for its list than for the device's figure. */
+#define FOREIGN_BYTES (64ll << 20)
+
+/* NVML's figure for a process lacks some MiB that the device has for it. */
+#define OWN_ERROR_BYTES (16ll << 20)
+
+/* The better one of two figures for this process's memory that is not in its book yet.
+ * @bytes  by the device's figure, which is exact if no other process came or went */
+static int64_t own_bytes(struct ml_cuda_charges *charges, const struct ml_cuda_users *users,
+                         int64_t bytes)
+{
+    int64_t residual = (int64_t)(users->own - charges->booked);
+    int64_t own = residual - charges->own_residual;
+
+    if (!users->has_own_bytes)
+        return bytes;
+    if (own >= bytes - OWN_ERROR_BYTES && own <= bytes + OWN_ERROR_BYTES)
+        own = bytes;
+    charges->own_residual = residual - own;
+    return own;
+}
+
+/* The change by a call that may have taken any number of bytes. A context may have come while
+ * another process's went, so that the device's figure stays. */
+static int64_t own_change(struct ml_cuda_state *book, unsigned device,
+                          const struct ml_cuda_cause *cause, int64_t change)
+{
+    bool is_small = change > -FOREIGN_BYTES && change < FOREIGN_BYTES;
+    struct ml_cuda_users users;
+
+    if (cause->most_up != ML_CUDA_ANY_BYTES || (is_small && cause->account != ML_IN_CONTEXT) ||
+        !ml_cuda_nvml_users(device, &users))
+        return change;
+    return own_bytes(&book->charges[device], &users, change);
+}
+
 void ml_cuda_settle(struct ml_cuda_state *book, unsigned device, const struct ml_cuda_cause *cause)
 {
     struct ml_cuda_charges *charges = &book->charges[device];
@@ -240,7 +285,8 @@ void ml_cuda_settle(struct ml_cuda_state *book, unsigned device, const struct ml
     if (!charges->looked || !read_device(book, device, fall, &r))
         return;
     if (alone) {
-        int64_t change = within(change_since_look(book, device, &r), fall, cause);
+        int64_t change = own_change(book, device, cause, change_since_look(book, device, &r));
+        change = within(change, fall, cause);
         if (change < 0)
             take_or_before(book, device, cause, (uint64_t)-change);
         else
@@ -250,7 +296,8 @@ void ml_cuda_settle(struct ml_cuda_state *book, unsigned device, const struct ml
     record_sample(book, device, &r, 0);
 }
 
-void ml_cuda_enter_before(struct ml_cuda_state *book, unsigned device, uint64_t others)
+void ml_cuda_enter_before(struct ml_cuda_state *book, unsigned device,
+                          const struct ml_cuda_users *users)
 {
     struct ml_cuda_charges *charges = &book->charges[device];
     struct ml_cuda_cause before = {.account = ml_cuda_before_account(book, device)};
@@ -259,7 +306,10 @@ void ml_cuda_enter_before(struct ml_cuda_state *book, unsigned device, uint64_t 
 
     if (!ml_cuda_nvml_read(device, &r))
         return;
-    bytes = ml_cuda_difference(device, &r) - (int64_t)others;
+    bytes = ml_cuda_difference(device, &r);
+    charges->own_residual = 0; /* all of this process's memory is booked now */
+    if (users)
+        bytes = own_bytes(charges, users, bytes - (int64_t)users->others);
     if (bytes > 0)
         ml_cuda_charge(book, device, &before, bytes);
     charges->residual = ml_cuda_difference(device, &r);

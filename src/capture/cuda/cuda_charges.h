@@ -2,9 +2,10 @@
  *
  * The book compares NVML's figure for a device with the bytes booked there. If a call increases the
  * difference, the increase is entered under the call's cause. A drift of the difference between
- * calls stays unexplained. While several threads are in calls that may change a device's memory,
- * the difference cannot be divided: the last call to return gets it. Processes take turns
- * (cuda_turns.h).
+ * calls stays unexplained. A process that is not recorded and begins or ends during a call changes
+ * the figure too; NVML's list of processes then tells this one's part. While several threads are in
+ * calls that may change a device's memory, the difference cannot be divided: the last call to
+ * return gets it. Processes take turns (cuda_turns.h).
  *
  * All functions are called with the book's lock held.
  *
@@ -47,6 +48,9 @@ void ml_cuda_look(struct ml_cuda_state *book, unsigned device);
  * back more than its account has, gives back memory that is older than the recording. */
 void ml_cuda_settle(struct ml_cuda_state *book, unsigned device, const struct ml_cuda_cause *cause);
 
+/* Bytes that are in NVML's figure from now on, or no longer, and in no book. */
+void ml_cuda_leave_out(struct ml_cuda_state *book, unsigned device, int64_t bytes);
+
 /* Call after a call, before ml_cuda_settle: leaves out up to `most` bytes that the call added.
  * @return how many */
 uint64_t ml_cuda_let_pass(struct ml_cuda_state *book, unsigned device, uint64_t most);
@@ -54,9 +58,11 @@ uint64_t ml_cuda_let_pass(struct ml_cuda_state *book, unsigned device, uint64_t 
 /* The account of memory that is older than the recording. */
 enum ml_cuda_space ml_cuda_before_account(const struct ml_cuda_state *book, unsigned device);
 
-/* Enters what NVML reports beyond `others` and beyond the books as older than the recording, and
- * records the reading. */
-void ml_cuda_enter_before(struct ml_cuda_state *book, unsigned device, uint64_t others);
+/* Enters what NVML reports beyond other processes' memory and beyond the books as older than the
+ * recording, and records the reading.
+ * @users  of the device, just before; NULL: not known, others' memory is entered too */
+void ml_cuda_enter_before(struct ml_cuda_state *book, unsigned device,
+                          const struct ml_cuda_users *users);
 
 /* Records only a reading; `bits` are added to its own. */
 void ml_cuda_sample(struct ml_cuda_state *book, unsigned device, uint32_t bits);

@@ -125,6 +125,13 @@ static bool list(void *ret, unsigned *count)
                         devices[listing.device].handle, count, ret) == ML_NVML_SUCCESS;
 }
 
+static void add_own(struct ml_cuda_users *users, uint64_t used)
+{
+    users->has_own = true;
+    users->has_own_bytes = used != ML_NVML_NOT_AVAILABLE;
+    users->own = users->has_own_bytes ? used : 0;
+}
+
 static void read_users(void)
 {
     static struct ml_nvml_process_v2 newer[USERS_MAX];
@@ -139,7 +146,7 @@ static void read_users(void)
         uint64_t used = is_newer ? newer[i].used : older[i].used;
 
         if (pid == listing.pid)
-            listing.users.has_own = true;
+            add_own(&listing.users, used);
         else if (used == ML_NVML_NOT_AVAILABLE)
             listing.ok = false;
         else

@@ -35,8 +35,9 @@ bool ml_cuda_nvml_read(unsigned device, struct ml_cuda_reading *ret);
 
 /* The processes that NVML lists on a device. */
 struct ml_cuda_users {
-    bool has_own; /* this process is one of them */
-    uint64_t others;
+    bool has_own;       /* this process is one of them */
+    bool has_own_bytes; /* and NVML says how much memory it has */
+    uint64_t own, others;
 };
 
 /* The same for them; false also if it does not say how much memory another process has. */

@@ -197,11 +197,13 @@ void ml_cuda_older_kept(struct ml_cuda_state *book, const struct ml_cuda_block *
     ml_cuda_charge(book, old->device, &before, (int64_t)old->size);
 }
 
-/* Small blocks share pages, so the entry may keep up to a page. */
+/* Small blocks share pages, so the entry may keep up to a page. There is no entry before
+ * ml_cuda_enter_before makes it, with all older memory: the ledger relies on that. */
 void ml_cuda_older_settle(struct ml_cuda_state *book, unsigned device)
 {
+    bool has_entry = !atomic_load(&ml_cuda_adopting);
     struct ml_cuda_cause before = {.account = ml_cuda_before_account(book, device),
-                                   .most_up = ML_CUDA_PAGE_BYTES,
+                                   .most_up = has_entry ? ML_CUDA_PAGE_BYTES : 0,
                                    .most_down = ML_CUDA_ANY_BYTES};
 
     ml_cuda_pools_look(book, 0);

@@ -69,10 +69,11 @@ struct ml_cuda_account {
 };
 
 struct ml_cuda_charges {
-    uint64_t booked;  /* everything in the book for this device */
-    int64_t residual; /* NVML's figure less all books' at the last look */
-    uint32_t calls;   /* under way on this device */
-    bool has_turn;    /* while there are any calls; see cuda_turns.h */
+    uint64_t booked;      /* everything in the book for this device */
+    int64_t residual;     /* NVML's figure less all books' at the last look */
+    int64_t own_residual; /* its figure for this process less this book's when it last mattered */
+    uint32_t calls;       /* under way on this device */
+    bool has_turn;        /* while there are any calls; see cuda_turns.h */
     bool looked;
     bool changed;        /* and no sample shows it yet */
     bool before_has_all; /* memory from before the recording is that of all processes */

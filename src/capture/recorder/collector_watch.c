@@ -18,10 +18,15 @@
 #include "sys.h"
 
 #define SECOND_NS ((uint64_t)1000000000)
-/* How long a collector may show no sign of life: in any case; when the kernel does not say what it
- * does; and when it has work but gets no processor. The last bounds every wait. */
+/* How long a collector may be silent: in any case; and when the kernel does not say what it does.
+ */
 #define STUCK_NS SECOND_NS
 #define UNKNOWN_NS (3 * SECOND_NS)
+/* After how much silence to ask the kernel. A single answer may be wrong about a collector that
+ * works: one of its threads wakes the other between two readings, or waits for the disk for a
+ * moment. */
+#define ASK_NS (STUCK_NS / 2)
+/* How long it may work or wait for a processor without a heartbeat. Bounds every wait. */
 #define STARVED_NS (60 * SECOND_NS)
 /* How long a wait may delay a signal: a program that is asked to end or to wake up should react. */
 #define SIGNALS_NS SECOND_NS
@@ -61,6 +66,7 @@ static bool may_work(struct ml_collector_watch *watch, uint64_t cpu_ticks, uint6
     }
     if (cpu_ticks - watch->cpu_ticks > CPU_TICKS_MAX)
         return false;
+    watch->silent_ns = 0;
     atomic_store_explicit(&ml_session->vouched_ns, now_ns, memory_order_relaxed);
     return true;
 }
@@ -70,25 +76,29 @@ static bool may_come_back(struct ml_collector_watch *watch, uint64_t now_ns)
     uint64_t vouched_ns = atomic_load_explicit(&ml_session->vouched_ns, memory_order_relaxed);
     uint64_t cpu_ticks;
 
-    if (watch->waited_ns > STARVED_NS)
-        return false; /* other threads, which started to wait later, may still vouch for it */
-    if (now_ns - vouched_ns < VOUCHED_NS)
+    if (now_ns - vouched_ns < VOUCHED_NS) {
+        watch->silent_ns = 0;
         return true;
+    }
     switch (ml_collector_state(&ml_session->collector, &cpu_ticks)) {
     case ML_COLLECTOR_READY: return may_work(watch, cpu_ticks, now_ns);
-    case ML_COLLECTOR_UNKNOWN: return watch->waited_ns < UNKNOWN_NS;
-    default: return false;
+    case ML_COLLECTOR_UNKNOWN: return watch->silent_ns < UNKNOWN_NS;
+    default: return watch->silent_ns < STUCK_NS;
     }
 }
 
 static void look(struct ml_collector_watch *watch, uint64_t beat, uint64_t now_ns)
 {
+    uint64_t passed_ns = ml_min_u64(now_ns - watch->last_ns, LOOK_MAX_NS);
+
     if (!watch->begun_ns)
         watch->begun_ns = now_ns;
-    if (!watch->last_ns || beat != watch->heartbeat)
+    if (!watch->last_ns || beat != watch->heartbeat) {
         *watch = (struct ml_collector_watch){.heartbeat = beat, .begun_ns = watch->begun_ns};
-    else
-        watch->waited_ns += ml_min_u64(now_ns - watch->last_ns, LOOK_MAX_NS);
+    } else {
+        watch->waited_ns += passed_ns;
+        watch->silent_ns += passed_ns;
+    }
     watch->last_ns = now_ns;
 }
 
@@ -105,7 +115,9 @@ bool ml_collector_alive(struct ml_collector_watch *watch)
         signal_at = beat + 1;
         return false;
     }
-    if (watch->waited_ns < STUCK_NS || may_come_back(watch, now_ns))
+    /* After a minute, whatever threads that began to wait later find. */
+    if (watch->waited_ns <= STARVED_NS &&
+        (watch->silent_ns < ASK_NS || may_come_back(watch, now_ns)))
         return true;
     /* The collector may have made progress and gone to sleep while we looked. */
     if (heartbeat() != beat)

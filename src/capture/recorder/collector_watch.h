@@ -24,6 +24,8 @@ struct ml_collector_watch {
     uint64_t begun_ns;  /* when the thread first checked; 0: never */
     uint64_t last_ns;   /* when it last checked */
     uint64_t waited_ns; /* without a heartbeat; see ml_collector_alive */
+    uint64_t silent_ns; /* likewise, and since the collector was last known to work or to wait for
+                           a processor */
     uint64_t cpu_ticks; /* the processor time that the collector had used when the thread first
                            asked the kernel … */
     bool asked;         /* … if it has asked */

@@ -8,9 +8,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/magic.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
@@ -124,8 +126,20 @@ int ml_attach_check(pid_t pid, struct ml_error *err)
     return r;
 }
 
-/* Whether it has started this command, maybe by way of others. */
-static bool is_ancestor(pid_t pid)
+bool ml_attach_has_ended(pid_t pid)
+{
+    struct pollfd end = {.events = POLLIN};
+    bool ended;
+
+    end.fd = (int)syscall(SYS_pidfd_open, pid, 0);
+    if (end.fd < 0)
+        return errno == ESRCH;
+    ended = poll(&end, 1, 0) > 0;
+    close(end.fd);
+    return ended;
+}
+
+bool ml_attach_is_ancestor(pid_t pid)
 {
     struct ml_proc_stat stat = {.parent = (uint32_t)getppid()};
 
@@ -137,7 +151,7 @@ static bool is_ancestor(pid_t pid)
 
 void ml_attach_explain_wait(pid_t pid, struct ml_error *err)
 {
-    if (err->code == -EAGAIN && is_ancestor(pid))
+    if (err->code == -EAGAIN && ml_attach_is_ancestor(pid))
         ml_error_set(err, -EAGAIN,
                      "process %d waits for this command, which it has started, in a function of "
                      "libc that cannot be interrupted safely, such as system(); run memledger "
@@ -151,7 +165,7 @@ int ml_attach_check_proc(pid_t pid, struct ml_error *err)
     struct statfs fs;
 
     snprintf(path, sizeof(path), "/proc/%d/root/proc", (int)pid);
-    if (!statfs(path, &fs) && fs.f_type == PROC_SUPER_MAGIC)
+    if ((!statfs(path, &fs) && fs.f_type == PROC_SUPER_MAGIC) || ml_attach_has_ended(pid))
         return 0;
     return ml_error_set(err, -ENOENT,
                         "process %d sees no /proc, so its blocks are not recorded; mount it in the "

@@ -24,6 +24,7 @@
 #include "nanoseconds.h"
 #include "needed_glibc.h"
 #include "output_name.h"
+#include "proc_stat.h"
 #include "session_place.h"
 #include "started_name.h"
 
@@ -135,17 +136,35 @@ static int start_collector(pid_t pid, const struct ml_attach_opts *opts,
     return 0;
 }
 
-static bool session_exists(const struct ml_attach_recording *r)
+/* Maps the session's page, which stays readable when the collector has removed the folder. */
+static int open_page(pid_t pid, struct ml_attach_recording *r, struct ml_error *err)
 {
-    char path[300];
+    char path[sizeof(r->session) + sizeof(ML_SESSION_PAGE) + 1];
+    int fd, result;
 
-    snprintf(path, sizeof(path), "%s/page", r->session);
-    return access(path, F_OK) == 0;
+    snprintf(path, sizeof(path), "%s/" ML_SESSION_PAGE, r->session);
+    ml_file_user_begin(&r->place.user);
+    fd = open(path, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
+    ml_file_user_end(&r->place.user);
+    result = fd < 0 ? -errno : ml_recorded_session_map(fd, true, &r->shared);
+    if (fd >= 0)
+        close(fd);
+    return result ? ml_error_set(err, result, "the recording of process %d ended at once", (int)pid)
+                  : 0;
+}
+
+/* A collector that was killed stays a zombie where no process waits for it. */
+static bool collector_runs(const struct ml_attach_recording *r)
+{
+    uint32_t pid = (uint32_t)r->collector;
+    struct ml_proc_stat stat;
+
+    return ml_proc_stat_read(pid, pid, &stat) && stat.state != 'Z' && stat.state != 'X';
 }
 
 bool ml_attach_goes_on(const struct ml_attach_recording *r)
 {
-    return session_exists(r) && !kill(r->collector, 0);
+    return !atomic_load(&r->shared.page->closed) && collector_runs(r);
 }
 
 static void remove_session(const struct ml_attach_recording *r)
@@ -156,20 +175,27 @@ static void remove_session(const struct ml_attach_recording *r)
 }
 
 /* The collector removes the session's folder when the trace is complete. */
-void ml_attach_finish(const struct ml_attach_recording *r)
+enum ml_attach_trace ml_attach_finish(const struct ml_attach_recording *r)
 {
-    for (int waited = 0; waited < FINISH_MS && !access(r->session, F_OK) && !kill(r->collector, 0);
-         waited += 5)
+    bool runs = true; /* looked at before the folder, which is removed first */
+
+    for (int waited = 0; waited < FINISH_MS && runs; waited += 5) {
+        runs = collector_runs(r);
+        if (access(r->session, F_OK))
+            return ML_ATTACH_COMPLETE;
         poll(NULL, 0, 5);
-    if (kill(r->collector, 0) && errno == ESRCH)
-        remove_session(r);
+    }
+    if (runs)
+        return ML_ATTACH_UNFINISHED;
+    remove_session(r);
+    return ML_ATTACH_CUT_OFF;
 }
 
 /* The process may join later: it then finds that the session is gone. */
 static void abandon(const struct ml_attach_recording *r)
 {
     kill(r->collector, SIGKILL);
-    for (int waited = 0; waited < FINISH_MS && !kill(r->collector, 0); waited += 5)
+    for (int waited = 0; waited < FINISH_MS && collector_runs(r); waited += 5)
         poll(NULL, 0, 5);
     remove_session(r);
     unlink(r->trace);
@@ -319,7 +345,9 @@ static int join(pid_t pid, const struct ml_attach_opts *opts, struct ml_attach_r
 
     strcpy(library, r->library);
     find_package(r);
-    result = fill_place(pid, r, err);
+    result = open_page(pid, r, err);
+    if (!result)
+        result = fill_place(pid, r, err);
     if (!result)
         result = put_request(r, argument, sizeof(argument), err);
     if (!result)
@@ -391,6 +419,7 @@ int ml_attach_end(pid_t pid, const char *library, const char *session, struct ml
 void ml_attach_release(struct ml_attach_recording *r)
 {
     ml_target_place_release(&r->place);
+    ml_recorded_session_release(&r->shared);
     if (r->starter)
         close(r->starter);
     r->starter = 0;

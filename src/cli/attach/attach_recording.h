@@ -14,6 +14,7 @@
 #include <sys/types.h>
 
 #include "error.h"
+#include "recorded_session.h"
 #include "target_place.h"
 
 struct ml_attach_opts {
@@ -32,9 +33,11 @@ struct ml_attach_recording {
     struct ml_target_place place;
     char session[256];
     char session_inside[PATH_MAX]; /* as the process sees it */
+    struct ml_recorded_session shared;
     pid_t collector;
     int starter;   /* a pipe by which the collector sees whether we live; 0: none */
     bool nameless; /* a Python program whose main thread was busy */
+    bool execed;   /* at the end the process had another program */
     char *trace;
     char aside[PATH_MAX]; /* "": there was no such file before */
 };
@@ -54,8 +57,15 @@ int ml_attach_not_recording(pid_t pid, struct ml_error *err);
  * folder has the path that the process knows. */
 int ml_attach_end(pid_t pid, const char *library, const char *session, struct ml_error *err);
 
-/* Waits until the trace is complete, and removes what a collector that was killed has left. */
-void ml_attach_finish(const struct ml_attach_recording *r);
+enum ml_attach_trace {
+    ML_ATTACH_COMPLETE,
+    ML_ATTACH_CUT_OFF,    /* the collector was killed */
+    ML_ATTACH_UNFINISHED, /* the collector still writes */
+};
+
+/* Waits until the trace is complete, for half a minute at most, and removes what a collector that
+ * was killed has left. */
+enum ml_attach_trace ml_attach_finish(const struct ml_attach_recording *r);
 void ml_attach_release(struct ml_attach_recording *r);
 
 #endif

@@ -2,13 +2,13 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include <errno.h>
 #include <limits.h>
 #include <signal.h>
 #include <stddef.h>
 #include <time.h>
 
 #include "attach_checks.h"
+#include "attach_notes.h"
 #include "attach_recording.h"
 #include "compiler.h"
 #include "injected_call.h"
@@ -61,24 +61,51 @@ static const struct ml_option options[] = {
 
 /* ---- attach --------------------------------------------------------------------- */
 
+/* The recording ends with the process, unless processes that it started are recorded, too. */
 static void wait_for_end(pid_t pid, const struct ml_attach_opts *opts,
                          const struct ml_attach_recording *r, const sigset_t *signals)
 {
     uint64_t end_ns = opts->for_ns ? ml_clock_ns(CLOCK_MONOTONIC) + opts->for_ns : UINT64_MAX;
     struct timespec look = {.tv_nsec = LOOK_MS * 1000000L};
+    const struct ml_session *page = r->shared.page;
+    bool noted = opts->quiet;
 
-    while (ml_attach_goes_on(r) && ml_clock_ns(CLOCK_MONOTONIC) < end_ns &&
-           !(kill(pid, 0) && errno == ESRCH)) {
+    while (ml_attach_goes_on(r) && ml_clock_ns(CLOCK_MONOTONIC) < end_ns) {
         if (sigtimedwait(signals, NULL, &look) > 0)
             return;
+        if (!noted && atomic_load(&page->program_ended) && atomic_load(&page->running)) {
+            ml_attach_note_left(pid, page);
+            noted = true;
+        }
     }
+}
+
+/* After exec the process has another program, without a recorder.
+ * @return 0, or negative errno: the recorder stays switched on in the process */
+static int end_recording(pid_t pid, struct ml_attach_recording *r, struct ml_error *err)
+{
+    char library[PATH_MAX];
+    int result = 0;
+
+    if (!ml_attach_goes_on(r))
+        return 0;
+    if (ml_injected_recorder(pid, library))
+        result = ml_attach_end(pid, r->library, r->session_inside, err);
+    else
+        r->execed = !ml_attach_has_ended(pid);
+    if (result && ml_attach_has_ended(pid))
+        result = 0;
+    ml_recorded_session_finish(r->shared.page);
+    return result;
 }
 
 static int attach(pid_t pid, const struct ml_attach_opts *opts)
 {
     static struct ml_attach_recording r;
     struct ml_error err = {0}, note;
+    enum ml_attach_trace trace;
     sigset_t signals;
+    int result;
 
     sigemptyset(&signals);
     sigaddset(&signals, SIGINT);
@@ -93,20 +120,21 @@ static int attach(pid_t pid, const struct ml_attach_opts *opts)
     if (!opts->quiet)
         ml_say("recording process %d into %s; Ctrl-C or memledger detach %d ends it", (int)pid,
                r.trace, (int)pid);
+    if (!opts->quiet)
+        ml_attach_note_children(pid);
     if (!opts->quiet && ml_attach_check_proc(pid, &note))
         ml_say("%s", note.text);
     if (r.nameless && !opts->quiet)
         ml_say("Python's main thread waits or has no memledger package: existing tensors and names "
                "of modules are not recorded");
     wait_for_end(pid, opts, &r, &signals);
-    if (ml_attach_goes_on(&r) && !kill(pid, 0) &&
-        ml_attach_end(pid, r.library, r.session_inside, &err))
+    result = end_recording(pid, &r, &err);
+    if (result)
         ml_say("%s", err.text);
-    ml_attach_finish(&r);
-    if (!opts->quiet)
-        ml_say("next: memledger summary %s", r.trace);
+    trace = ml_attach_finish(&r);
+    ml_attach_note_end(pid, opts, &r, trace);
     ml_attach_release(&r);
-    return err.code ? ML_EXIT_FAILURE : ML_EXIT_OK;
+    return result || trace == ML_ATTACH_CUT_OFF ? ML_EXIT_FAILURE : ML_EXIT_OK;
 }
 
 static int cmd_attach(int argc, char **argv)

@@ -59,7 +59,6 @@ void ml_explain_glibc(pid_t pid, const char *library, struct ml_error *err)
         ml_error_set(
             err, err->code,
             "process %d has an older glibc than 2.%u, which this build of memledger needs; "
-            "the release tarball needs 2.28: unpack it in the container and start the "
-            "program with its memledger run",
+            "attach with the memledger of the release tarball, which needs 2.28",
             (int)pid, newest);
 }

@@ -33,34 +33,40 @@ struct search {
     int result;
 };
 
-/* Maps the page if it is one. A recording that has ended leaves it mapped, without a name. The
- * process may have another root. */
-static int map_page(const struct search *s, const struct ml_mapping *mapping)
+int ml_recorded_session_map(int fd, bool change, struct ml_recorded_session *ret)
 {
     struct ml_session *page;
     struct stat st;
-    int fd = ml_mapped_file_open(s->pid, mapping,
-                                 (s->change ? O_RDWR : O_RDONLY) | O_NONBLOCK | O_NOCTTY);
     int r = -ESRCH;
 
-    if (fd < 0)
-        return fd == -EACCES || fd == -EPERM ? -EACCES : -ESRCH;
-    if (fstat(fd, &st) || !S_ISREG(st.st_mode) || (size_t)st.st_size < sizeof(*page)) {
-        close(fd);
+    if (fstat(fd, &st) || !S_ISREG(st.st_mode) || (size_t)st.st_size < sizeof(*page))
         return r;
-    }
-    page = mmap(NULL, sizeof(*page), PROT_READ | (s->change ? PROT_WRITE : 0), MAP_SHARED, fd, 0);
-    close(fd);
+    page = mmap(NULL, sizeof(*page), PROT_READ | (change ? PROT_WRITE : 0), MAP_SHARED, fd, 0);
     if (page == MAP_FAILED)
         return -errno;
     if (page->magic == ML_SHARED_MAGIC && page->version == ML_SHARED_VERSION &&
         !atomic_load(&page->closed)) {
-        s->session->page = page;
+        ret->page = page;
         return 0;
     }
     if (page->magic == ML_SHARED_MAGIC && page->version != ML_SHARED_VERSION)
         r = -EPROTO;
     munmap(page, sizeof(*page));
+    return r;
+}
+
+/* Maps the page if it is one. A recording that has ended leaves it mapped, without a name. The
+ * process may have another root. */
+static int map_page(const struct search *s, const struct ml_mapping *mapping)
+{
+    int fd = ml_mapped_file_open(s->pid, mapping,
+                                 (s->change ? O_RDWR : O_RDONLY) | O_NONBLOCK | O_NOCTTY);
+    int r;
+
+    if (fd < 0)
+        return fd == -EACCES || fd == -EPERM ? -EACCES : -ESRCH;
+    r = ml_recorded_session_map(fd, s->change, s->session);
+    close(fd);
     return r;
 }
 
@@ -131,4 +137,10 @@ void ml_recorded_session_ring(struct ml_session *page)
 {
     atomic_fetch_add(&page->doorbell, 1);
     syscall(SYS_futex, &page->doorbell, FUTEX_WAKE, 1, NULL, NULL, 0);
+}
+
+void ml_recorded_session_finish(struct ml_session *page)
+{
+    atomic_store(&page->finish, 1);
+    ml_recorded_session_ring(page);
 }

@@ -25,9 +25,17 @@ struct ml_recorded_session {
  *         it belongs to another user; -EPROTO: it is recorded by another version */
 int ml_recorded_session_open(pid_t pid, bool change, struct ml_recorded_session *ret,
                              struct ml_error *err);
+
+/* The same with the page's file. @return 0; -ESRCH: it is the page of no recording that goes on;
+ *         -EPROTO */
+int ml_recorded_session_map(int fd, bool change, struct ml_recorded_session *ret);
 void ml_recorded_session_release(struct ml_recorded_session *s);
 
 /* Wakes the collector. */
 void ml_recorded_session_ring(struct ml_session *page);
+
+/* Makes the collector complete the trace. Processes that are still recorded go on; their recorders
+ * find out. */
+void ml_recorded_session_finish(struct ml_session *page);
 
 #endif

@@ -1,4 +1,4 @@
-/* run_notes.c: the progress line and closing note of `memledger run`.
+/* run_notes.c: see run_notes.h.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -212,7 +212,7 @@ static void note_running(const struct ml_run_result *result, const struct ml_ses
 {
     uint32_t running = atomic_load(&page->running);
 
-    if (running && !result->collector_killed)
+    if (running && !result->collector_killed && !result->attached)
         ml_say("%u process%s still running, not recorded from here on; --wait waits", running,
                running == 1 ? " is" : "es are");
 }
@@ -283,18 +283,21 @@ static void note_silence(const struct ml_run_result *result, const struct ml_ses
 }
 
 /* Reports a signal or a refused allocation in one line. */
-static void note_end(const struct ml_session *page, const char *trace)
+static void note_end(const struct ml_run_result *result, const struct ml_session *page,
+                     const char *trace)
 {
     int status = (int)atomic_load(&page->program_status);
     int signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
     bool refused = atomic_load(&page->refusals);
     uint32_t killed = atomic_load(&page->killed);
     uint64_t limit = atomic_load(&page->killed_at_limit);
-    char ended[128] = "", bytes[32];
+    char ended[128] = "", program[32] = "the program", bytes[32];
 
+    if (result->attached)
+        snprintf(program, sizeof(program), "process %d", (int)result->attached);
     if (signal)
-        snprintf(ended, sizeof(ended), "signal %d (%s) ended the program", signal,
-                 strsignal(signal));
+        snprintf(ended, sizeof(ended), "signal %d (%s) ended %s", signal, strsignal(signal),
+                 program);
     else if (killed)
         snprintf(ended, sizeof(ended), "%u process%s killed by signal 9", killed,
                  killed == 1 ? " was" : "es were");
@@ -318,7 +321,7 @@ static void note_next(const struct ml_run_result *result, const struct ml_sessio
         note_silence(result, page);
     note_samples(page);
     note_entered_sandbox(page);
-    note_end(page, trace);
+    note_end(result, page, trace);
     ml_say("next: memledger summary %s", trace);
     if (atomic_load(&page->gpu_memory))
         ml_say("  or: memledger ledger %s", trace);

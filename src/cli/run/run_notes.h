@@ -1,4 +1,4 @@
-/* run_notes.h: the progress line and closing note of `memledger run`.
+/* run_notes.h: the progress line of `memledger run`, and the closing note of all that record.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -27,6 +27,7 @@ struct ml_run_result {
     const char *trace;
     const char *program; /* its name, without folders */
     const char *session_dir;
+    pid_t attached; /* the process, which was not started but attached to; 0: it was started */
     bool quiet;
     bool heap;
     bool sample_only;

@@ -196,8 +196,8 @@ static void say_end(struct words *w, const struct ml_rank_finding *f)
     if (f->kind == ML_RANK_FAILED)
         say(w, " ended with exit code %" PRIu32, f->exit_code);
     else if (f->signal)
-        say(w, "%s killed by signal %" PRIu32 " (SIG%s)", f->kind == ML_RANK_OOM ? ", was" : "",
-            f->signal, sigabbrev_np((int)f->signal) ? sigabbrev_np((int)f->signal) : "?");
+        say(w, "%s killed by signal %" PRIu32 " (%s)", f->kind == ML_RANK_OOM ? ", was" : "",
+            f->signal, strsignal((int)f->signal));
     if (f->ranks.len > 1)
         say(w, ", first rank %" PRIu32, f->worst);
 }

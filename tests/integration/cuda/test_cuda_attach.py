@@ -330,6 +330,30 @@ def test_busy_driver():
     equal(found, {BEFORE: CONTEXT}, "the rest")
 
 
+def test_busy_driver_growth():
+    """Another process allocates before the entry of older memory is made. A block that is freed
+    then does not account for it."""
+    state = os.path.abspath("shared-devices")
+    for told in ("", "1"):
+        busy = Busy()
+        other = Steps("init", "retain", "wait", "alloc:50M", "wait", STANDIN_STATE=state)
+        p = Steps("init", "retain", "alloc:10M", "wait", "alloc:2M", "wait", "free:1", "wait",
+                  "alloc:2M", "wait", STANDIN_STATE=state, STANDIN_BUSY=busy.file,
+                  STANDIN_NVML_NO_PROCESSES=told)
+        busy.begin(p.pid)
+        p.go_on()
+        other.go_on()
+        p.go_on()
+        attached = busy.end()
+        p.go_on()
+        end(attached)
+        found = book()
+        p.end()
+        other.end()
+        others = found.pop("other processes", 0)
+        equal(sorted(found), sorted([BEFORE_ALL if told else BEFORE, DIRECT]), "entries", others)
+
+
 def test_busy_driver_virtual():
     """A handle that the driver has named, and that the program frees before it is entered, is not
     entered; a new one at its address is entered once."""

@@ -480,13 +480,23 @@ def test_one_of_several_processes():
           {"context", "driver allocations", ("driver allocations", OWN)}, "entries")
 
 
+class Foreign:
+    """A process with a context and 300 MiB that is not recorded."""
+
+    def __init__(self):
+        self.process = harness.subprocess.Popen(
+            [program("cuda_steps_linked"), *BEGIN, "alloc:300M", "wait"], env=with_standin(),
+            stdin=harness.subprocess.PIPE, stdout=harness.subprocess.PIPE, text=True)
+        for _ in range(3):
+            self.process.stdout.readline()
+
+    def end(self):
+        self.process.communicate("go on\n")
+
+
 def test_another_process():
     """One that is not recorded, on the same device."""
-    other = harness.subprocess.Popen(
-        [program("cuda_steps_linked"), *BEGIN, "alloc:300M", "wait"], env=with_standin(),
-        stdin=harness.subprocess.PIPE, stdout=harness.subprocess.PIPE, text=True)
-    for _ in range(3):
-        other.stdout.readline()
+    other = Foreign()
     try:
         process = harness.start(program("cuda_steps_linked"), "wait", *BEGIN, "alloc:100M",
                                 options=("-qf",), env=with_standin(),
@@ -495,13 +505,42 @@ def test_another_process():
         process.stdin.write("go on\n")
         done = harness.finish(process)
     finally:
-        other.communicate("go on\n")
+        other.end()
     found = book(done)
     equal(entries(found)["driver allocations"], 100 * MIB, "its own")
     # The driver does not count all that a context takes as its process's.
     seen = entries(found)[OTHERS]
     check(300 * MIB + 543162368 <= seen <= 300 * MIB + CONTEXT, OTHERS, seen)
     equal(found["unexplained_bytes"], 300 * MIB + CONTEXT - seen, "unexplained", found)
+
+
+def meanwhile(change):
+    """Runs a program, and change() while the driver makes its context; its book."""
+    busy = os.path.abspath("busy")
+    with open(busy, "w"):
+        pass
+    process = harness.start(program("cuda_steps_linked"), *BEGIN, "alloc:100M", "wait",
+                            options=("-qf",), env=with_standin(STANDIN_BUSY=busy),
+                            stdin=harness.subprocess.PIPE)
+    harness.wait_until(lambda: os.path.exists(busy + ".asked"), "the making of a context")
+    os.unlink(busy + ".asked")
+    change()
+    os.unlink(busy)
+    process.stdin.write("go on\n")
+    return entries(book(harness.finish(process), "end"))
+
+
+def test_others_come_and_go_meanwhile():
+    """A process that is not recorded begins or ends while a context is made: the context has its
+    own bytes, but for those that are in no process's number."""
+    foreign = Foreign()
+    for change in (foreign.end, lambda: came.append(Foreign())):
+        came = []
+        found = meanwhile(change)
+        for other in came:
+            other.end()
+        check(548995072 - 5832704 <= found["context"] <= CONTEXT, "context", found)
+        equal(found["driver allocations"], 100 * MIB, "its own")
 
 
 def has_others(trace):

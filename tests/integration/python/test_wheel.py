@@ -17,6 +17,7 @@ import zipfile
 
 import harness
 import pypi
+import released_libdw
 import served_page
 from harness import check, contains, equal, plain
 
@@ -70,6 +71,12 @@ def command(*arguments, **settings):
                  **({"env": clean()} | settings))
 
 
+def program_inside():
+    """The command without the script that starts it."""
+    (path,) = glob.glob(os.path.join(installed(), "lib/python3*/site-packages/memledger/bin/memledger"))
+    return path
+
+
 def python(script, *arguments, **settings):
     return plain(os.path.join(installed(), "bin", "python"), "-c", script, *arguments,
                  **({"env": clean()} | settings))
@@ -108,10 +115,15 @@ def test_the_page():
     if not PAGE:
         raise harness.Skip("this build has no page")
     command("run", "-q", "-o", "t.mled", "--", "true")
-    (inside,) = glob.glob(os.path.join(installed(), "lib/python3*/site-packages/memledger/bin/memledger"))
-    served_page.check(inside, "t.mled")
+    served_page.check(program_inside(), "t.mled")
     done = command("export", "--format", "html", "-o", "t.html", "t.mled")
     equal(done.returncode, 0, "export --format html", done.stderr)
+
+
+def test_attach_and_source_lines():
+    if "HAS_LIBDW" not in os.environ:
+        raise harness.Skip("this machine has no libdw")
+    released_libdw.check(program_inside())
 
 
 def test_recording():
