@@ -14,8 +14,10 @@
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
 
+#include "arena.h"
 #include "compiler.h"
 #include "mapped_file.h"
+#include "vec.h"
 
 #ifndef PTRACE_GET_RSEQ_CONFIGURATION
 #define PTRACE_GET_RSEQ_CONFIGURATION 0x420f
@@ -28,6 +30,9 @@ struct ml_unwinder {
     Dwfl *dwfl;
     Dwfl_Callbacks callbacks;
     char *debug_path;
+    pid_t pid;
+    struct ml_arena paths;
+    ML_VEC(struct ml_mapping) files; /* in the order of their addresses */
 };
 
 /* ---- The modules ------------------------------------------------------------ */
@@ -98,17 +103,42 @@ static int take_module(Dwfl_Module *module, void **userdata, const char *path, D
     return DWARF_CB_OK;
 }
 
-static pid_t unwound; /* libdw passes no context to its callback */
+/* A large program has a thousand mappings, so they are read once and not for each file.
+ * @return whether there is no memory */
+static bool note_file(const struct ml_mapping *mapping, void *context)
+{
+    struct ml_unwinder *u = context;
+    struct ml_mapping copy = *mapping;
+
+    if (!mapping->path)
+        return false;
+    copy.name = copy.path = ml_arena_dup(&u->paths, mapping->path, strlen(mapping->path));
+    return !copy.path || ml_vec_push(&u->files, copy);
+}
+
+static int side_of(const void *address, const void *mapping)
+{
+    const struct ml_mapping *m = mapping;
+    uint64_t at = *(const uint64_t *)address;
+
+    return at < m->begin ? -1 : at >= m->end;
+}
+
+static struct ml_unwinder *unwinding; /* libdw passes no context to its callback */
 
 /* The file that the process has loaded: its path may denote another one here. */
 static int find_elf(Dwfl_Module *module, void **userdata, const char *name, Dwarf_Addr base,
                     char **ret_path, Elf **ret_elf)
 {
+    const struct ml_unwinder *u = unwinding;
+    const struct ml_mapping *m;
+    uint64_t at = base;
     int fd;
 
     if (name[0] != '/')
         return dwfl_linux_proc_find_elf(module, userdata, name, base, ret_path, ret_elf);
-    fd = ml_mapped_file_open_at(unwound, base, O_RDONLY);
+    m = u->files.len ? bsearch(&at, u->files.items, u->files.len, sizeof(*m), side_of) : NULL;
+    fd = m ? ml_mapped_file_open(u->pid, m, O_RDONLY) : -ENOENT;
     if (fd >= 0)
         *ret_path = strdup(name);
     return fd >= 0 ? fd : -1;
@@ -126,11 +156,13 @@ int ml_unwinder_new(pid_t pid, struct ml_unwinder **ret, struct ml_error *err)
     u->callbacks = (Dwfl_Callbacks){.find_elf = find_elf,
                                     .find_debuginfo = dwfl_standard_find_debuginfo,
                                     .debuginfo_path = &u->debug_path};
-    unwound = pid;
+    u->pid = pid;
+    ml_arena_init(&u->paths);
+    unwinding = u;
     u->dwfl = dwfl_begin(&u->callbacks);
     ok = u->dwfl && !dwfl_linux_proc_report(u->dwfl, pid) &&
          !dwfl_report_end(u->dwfl, NULL, NULL) && !dwfl_linux_proc_attach(u->dwfl, pid, true) &&
-         !dwfl_getmodules(u->dwfl, take_module, NULL, 0);
+         !ml_mappings_visit(pid, note_file, u) && !dwfl_getmodules(u->dwfl, take_module, NULL, 0);
     if (!ok) {
         ml_unwinder_free(u);
         return ml_error_set(err, -EIO, "cannot read the libraries of process %d", (int)pid);
@@ -141,8 +173,12 @@ int ml_unwinder_new(pid_t pid, struct ml_unwinder **ret, struct ml_error *err)
 
 void ml_unwinder_free(struct ml_unwinder *u)
 {
-    if (u && u->dwfl)
+    if (!u)
+        return;
+    if (u->dwfl)
         dwfl_end(u->dwfl);
+    ml_vec_release(&u->files);
+    ml_arena_release(&u->paths);
     free(u);
 }
 
