@@ -3,6 +3,7 @@ PyTorch's allocators, and reports the blocks that already exist.
 
 SPDX-License-Identifier: Apache-2.0
 """
+import contextlib
 import gc
 import sys
 
@@ -46,10 +47,18 @@ def device_count():
 # ---- Importing --------------------------------------------------------------------
 
 
+def _unseen():
+    """A context in which the program's own kinds of tensors (`__torch_function__`) are not asked
+    about reads of their attributes."""
+    torch = torch_or_none()
+    return torch._C.DisableTorchFunction() if torch else contextlib.nullcontext()
+
+
 def _guarded(callback, trouble):
     """Errors here must not reach the program."""
     try:
-        callback()
+        with _unseen():
+            callback()
     except Exception as error:
         _importing.say(f"{trouble}: {error!r}")
 
@@ -109,10 +118,17 @@ def block_of(tensor):
         return None
 
 
+def _fakes():
+    """Classes of tensors without memory: PyTorch warns if their address is read."""
+    module = sys.modules.get("torch._subclasses.fake_tensor")
+    return getattr(module, "FakeTensor", ())
+
+
 def _tensors(torch):
-    """All tensors that Python knows of, and their gradients."""
+    """All tensors that Python knows of and that have memory, and their gradients."""
+    fakes = _fakes()
     for thing in gc.get_objects():
-        if not issubclass(type(thing), torch.Tensor):
+        if not issubclass(type(thing), torch.Tensor) or issubclass(type(thing), fakes):
             continue
         yield thing
         try:

@@ -8,13 +8,16 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <gelf.h>
+#include <linux/futex.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
 
+#include "arena.h"
 #include "compiler.h"
 #include "mapped_file.h"
+#include "vec.h"
 
 #ifndef PTRACE_GET_RSEQ_CONFIGURATION
 #define PTRACE_GET_RSEQ_CONFIGURATION 0x420f
@@ -27,6 +30,9 @@ struct ml_unwinder {
     Dwfl *dwfl;
     Dwfl_Callbacks callbacks;
     char *debug_path;
+    pid_t pid;
+    struct ml_arena paths;
+    ML_VEC(struct ml_mapping) files; /* in the order of their addresses */
 };
 
 /* ---- The modules ------------------------------------------------------------ */
@@ -97,17 +103,42 @@ static int take_module(Dwfl_Module *module, void **userdata, const char *path, D
     return DWARF_CB_OK;
 }
 
-static pid_t unwound; /* libdw passes no context to its callback */
+/* A large program has a thousand mappings, so they are read once and not for each file.
+ * @return whether there is no memory */
+static bool note_file(const struct ml_mapping *mapping, void *context)
+{
+    struct ml_unwinder *u = context;
+    struct ml_mapping copy = *mapping;
+
+    if (!mapping->path)
+        return false;
+    copy.name = copy.path = ml_arena_dup(&u->paths, mapping->path, strlen(mapping->path));
+    return !copy.path || ml_vec_push(&u->files, copy);
+}
+
+static int side_of(const void *address, const void *mapping)
+{
+    const struct ml_mapping *m = mapping;
+    uint64_t at = *(const uint64_t *)address;
+
+    return at < m->begin ? -1 : at >= m->end;
+}
+
+static struct ml_unwinder *unwinding; /* libdw passes no context to its callback */
 
 /* The file that the process has loaded: its path may denote another one here. */
 static int find_elf(Dwfl_Module *module, void **userdata, const char *name, Dwarf_Addr base,
                     char **ret_path, Elf **ret_elf)
 {
+    const struct ml_unwinder *u = unwinding;
+    const struct ml_mapping *m;
+    uint64_t at = base;
     int fd;
 
     if (name[0] != '/')
         return dwfl_linux_proc_find_elf(module, userdata, name, base, ret_path, ret_elf);
-    fd = ml_mapped_file_open_at(unwound, base, O_RDONLY);
+    m = u->files.len ? bsearch(&at, u->files.items, u->files.len, sizeof(*m), side_of) : NULL;
+    fd = m ? ml_mapped_file_open(u->pid, m, O_RDONLY) : -ENOENT;
     if (fd >= 0)
         *ret_path = strdup(name);
     return fd >= 0 ? fd : -1;
@@ -125,11 +156,13 @@ int ml_unwinder_new(pid_t pid, struct ml_unwinder **ret, struct ml_error *err)
     u->callbacks = (Dwfl_Callbacks){.find_elf = find_elf,
                                     .find_debuginfo = dwfl_standard_find_debuginfo,
                                     .debuginfo_path = &u->debug_path};
-    unwound = pid;
+    u->pid = pid;
+    ml_arena_init(&u->paths);
+    unwinding = u;
     u->dwfl = dwfl_begin(&u->callbacks);
     ok = u->dwfl && !dwfl_linux_proc_report(u->dwfl, pid) &&
          !dwfl_report_end(u->dwfl, NULL, NULL) && !dwfl_linux_proc_attach(u->dwfl, pid, true) &&
-         !dwfl_getmodules(u->dwfl, take_module, NULL, 0);
+         !ml_mappings_visit(pid, note_file, u) && !dwfl_getmodules(u->dwfl, take_module, NULL, 0);
     if (!ok) {
         ml_unwinder_free(u);
         return ml_error_set(err, -EIO, "cannot read the libraries of process %d", (int)pid);
@@ -140,8 +173,12 @@ int ml_unwinder_new(pid_t pid, struct ml_unwinder **ret, struct ml_error *err)
 
 void ml_unwinder_free(struct ml_unwinder *u)
 {
-    if (u && u->dwfl)
+    if (!u)
+        return;
+    if (u->dwfl)
         dwfl_end(u->dwfl);
+    ml_vec_release(&u->files);
+    ml_arena_release(&u->paths);
     free(u);
 }
 
@@ -157,6 +194,7 @@ struct stack {
     struct frame frames[FRAMES_MAX]; /* innermost first */
     unsigned count;
     bool in_handler;
+    bool waits; /* see waits_for_others */
 };
 
 /* The function whose code contains `pc`, never merely the closest one before it. */
@@ -253,6 +291,7 @@ static bool only_waits(const char *function)
                                         "sendto",
                                         "sleep",
                                         "syscall",
+                                        "thrd_sleep",
                                         "usleep",
                                         "wait4",
                                         "waitid",
@@ -284,6 +323,13 @@ static bool may_hold_lock(const char *function)
     return is_one_of(function, names, ML_ARRAY_SIZE(names));
 }
 
+/* Semaphores, condition variables, read-write locks and joins wait by this operation, with no lock
+ * of libc, in functions without a symbol. Locks of libc itself wait by FUTEX_WAIT. */
+static bool waits_for_others(const struct user_regs_struct *regs)
+{
+    return regs->orig_rax == SYS_futex && (regs->rsi & FUTEX_CMD_MASK) == FUTEX_WAIT_BITSET;
+}
+
 /* The innermost frames, as far as they are libc's: a wait in a system call, called by the program
  * as a function that only waits. */
 static unsigned waiting_frames(const struct stack *s)
@@ -292,7 +338,7 @@ static unsigned waiting_frames(const struct stack *s)
 
     while (n < s->count && s->frames[n].place == PLACE_LIBC)
         n++;
-    return n && only_waits(s->frames[n - 1].function) ? n : 0;
+    return n && (s->waits || only_waits(s->frames[n - 1].function)) ? n : 0;
 }
 
 /* The outermost, below main: libc's, and the program's _start below them. */
@@ -393,7 +439,7 @@ bool ml_point_is_safe(struct ml_unwinder *u, struct ml_traced_thread *t, const c
     else if (in_rseq(t))
         *ret_why = "in a restartable sequence";
     else {
-        stack = (struct stack){.dwfl = u->dwfl};
+        stack = (struct stack){.dwfl = u->dwfl, .waits = waits_for_others(&regs)};
         /* The end of a stack, without a return address, is an error there. */
         (void)dwfl_getthread_frames(u->dwfl, t->tid, take_frame, &stack);
         *ret_why = stack.count ? trouble_in(&stack) : "not to be unwound";

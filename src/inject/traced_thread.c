@@ -64,7 +64,8 @@ static int wait_for_stop(struct ml_traced_thread *t, unsigned timeout_ms, int *r
 }
 
 /* Some calls return EINTR after any stop; the kernel repeats all others itself. The program has not
- * seen that yet, so they are made again, with their whole timeout. */
+ * seen that yet, so the kernel is asked to make these again, too, with their whole timeout, unless
+ * a signal is handled first: that ends them. */
 static void repeat_interrupted(struct ml_traced_thread *t)
 {
     struct user_regs_struct regs;
@@ -76,13 +77,23 @@ static void repeat_interrupted(struct ml_traced_thread *t)
     case SYS_epoll_pwait:
     case SYS_epoll_pwait2:
     case SYS_io_getevents:
+    case SYS_io_uring_enter:
     case SYS_rt_sigtimedwait:
     case SYS_semop:
     case SYS_semtimedop: break;
+    case SYS_accept: /* these on sockets with a timeout */
+    case SYS_accept4:
+    case SYS_read:
+    case SYS_readv:
+    case SYS_recvfrom:
+    case SYS_recvmsg:
+    case SYS_sendmsg:
+    case SYS_sendto:
+    case SYS_write:
+    case SYS_writev: break;
     default: return;
     }
-    regs.rax = regs.orig_rax;
-    regs.rip -= 2; /* the instruction */
+    regs.rax = (uint64_t)-ML_ERESTARTNOHAND;
     trace(PTRACE_SETREGS, t, 0, (uintptr_t)&regs);
 }
 

@@ -19,6 +19,10 @@
 
 #define ML_XSTATE_BYTES 16384
 
+/* The result of a system call that the kernel repeats unless a signal handler runs first; programs
+ * never see it, and the kernel's headers for them do not have it. */
+#define ML_ERESTARTNOHAND 514
+
 struct ml_traced_thread {
     pid_t pid, tid;
     bool ended; /* it is gone */

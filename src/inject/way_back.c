@@ -18,10 +18,9 @@
 #define RED_ZONE 128
 #define ALIGNMENTS 128 /* bytes that they may cost */
 
-/* Results of a system call that the kernel repeats; programs never see them. */
+/* Further results of a system call that the kernel repeats; see ML_ERESTARTNOHAND. */
 #define ERESTARTSYS 512
 #define ERESTARTNOINTR 513
-#define ERESTARTNOHAND 514
 #define ERESTART_RESTARTBLOCK 516
 
 /* uc_flags: there is floating-point state beyond that of SSE; the stack segment is valid. */
@@ -152,7 +151,7 @@ static void repeat_call(const struct user_regs_struct *r, gregset_t g)
     switch (-(int64_t)r->rax) {
     case ERESTARTSYS:
     case ERESTARTNOINTR:
-    case ERESTARTNOHAND: g[REG_RAX] = (greg_t)r->orig_rax; break;
+    case ML_ERESTARTNOHAND: g[REG_RAX] = (greg_t)r->orig_rax; break;
     case ERESTART_RESTARTBLOCK: g[REG_RAX] = SYS_restart_syscall; break;
     default: return;
     }

@@ -204,9 +204,12 @@ def test_running_children():
 
 
 def test_again_and_again():
+    """Other commands find each recording as soon as attach says that there is one."""
     p = Program()
     for i in range(5):
         attached = begin(p.process.pid, "--heap")
+        done = harness.plain(MEMLEDGER, "live", "--once", p.process.pid)
+        equal(done.returncode, 0, "exit code of live", done.stderr)
         p.ask(f"malloc {i} {100 + i}")
         end(attached)
         equal(harness.report("summary", "t.mled")["live_bytes"], 100 + i, "bytes live at the end")

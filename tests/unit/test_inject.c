@@ -18,15 +18,19 @@
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
+#include <sys/socket.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -47,6 +51,7 @@ struct shared {
     atomic_int created;   /* threads that have left it */
     atomic_int release;   /* they may leave it */
     bool is_slow;         /* whether slow_create is called */
+    sem_t asked;          /* posted when a program that waits for it is to answer */
     int32_t value;        /* of the injected call */
     struct ml_error err;
 };
@@ -110,6 +115,47 @@ static void echo(int in, int out)
     _exit(n == 0 ? 0 : 3);
 }
 
+/* The kernel repeats no call that waits with a timeout of the socket. */
+static void echo_in_time(int in, int out)
+{
+    const struct timeval patience = {.tv_sec = PATIENCE_MS / 1000};
+
+    if (setsockopt(in, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience)))
+        _exit(4);
+    echo(in, out);
+}
+
+/* Waits in a function that libc has no symbol for: the worker of a pool does. */
+static void await_semaphore(int in, int out)
+{
+    (void)in;
+    while (sem_wait(&shared->asked) == 0)
+        if (write(out, "x", 1) != 1)
+            _exit(2);
+    _exit(3);
+}
+
+static void ignore(int number)
+{
+    (void)number;
+}
+
+/* Waits for events, and answers each signal. */
+static void await_signal(int in, int out)
+{
+    struct sigaction answer = {.sa_handler = ignore};
+    struct epoll_event event = {.events = EPOLLIN};
+    int events = epoll_create1(0);
+
+    if (events < 0 || epoll_ctl(events, EPOLL_CTL_ADD, in, &event) ||
+        sigaction(SIGUSR1, &answer, NULL))
+        _exit(4);
+    while (epoll_wait(events, &event, 1, -1) < 0 && errno == EINTR)
+        if (write(out, "x", 1) != 1)
+            _exit(2);
+    _exit(3);
+}
+
 static double series(void)
 {
     volatile double start = 1;
@@ -171,15 +217,15 @@ static void block(int in, int out)
 struct target {
     pid_t pid;
     int in, out; /* of the test's side */
-    bool computes;
+    void (*program)(int, int);
 };
 
 static struct target start(void (*program)(int, int))
 {
-    struct target t = {.computes = program == compute};
+    struct target t = {.program = program};
     int to[2], from[2];
 
-    assert_int_equal(pipe(to), 0);
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, to), 0);
     assert_int_equal(pipe(from), 0);
     t.pid = fork();
     if (t.pid == 0) {
@@ -195,6 +241,26 @@ static struct target start(void (*program)(int, int))
     return t;
 }
 
+static void wait_until_asleep(pid_t pid)
+{
+    char path[64], text[256] = "";
+    const char *state = NULL;
+
+    snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+    for (int waited = 0; waited < PATIENCE_MS; waited++) {
+        FILE *file = fopen(path, "r");
+
+        if (file && fgets(text, sizeof(text), file))
+            state = strrchr(text, ')');
+        if (file)
+            fclose(file);
+        if (state && state[2] == 'S')
+            return;
+        poll(NULL, 0, 1);
+    }
+    fail_msg("the program does not wait");
+}
+
 static bool wait_for_turns(int turns)
 {
     for (int waited = 0; waited < PATIENCE_MS; waited++) {
@@ -205,22 +271,38 @@ static bool wait_for_turns(int turns)
     return false;
 }
 
-static void assert_works(const struct target *t, const char *when)
+static void ask(const struct target *t)
+{
+    if (t->program == await_semaphore)
+        assert_int_equal(sem_post(&shared->asked), 0);
+    else if (t->program == await_signal)
+        assert_int_equal(kill(t->pid, SIGUSR1), 0);
+    else
+        assert_int_equal(write(t->in, "x", 1), 1);
+}
+
+static void assert_answers(const struct target *t, const char *when)
 {
     struct pollfd answer = {.fd = t->out, .events = POLLIN};
-    char byte = 'x';
+    char byte = 0;
+
+    if (poll(&answer, 1, PATIENCE_MS) != 1 || read(t->out, &byte, 1) != 1 || byte != 'x')
+        fail_msg("the program does not answer %s", when);
+}
+
+static void assert_works(const struct target *t, const char *when)
+{
     int status;
 
     if (waitpid(t->pid, &status, WNOHANG) != 0)
         fail_msg("the program has ended with status %d %s", status, when);
-    if (t->computes) {
+    if (t->program == compute) {
         if (!wait_for_turns(shared->turns + 2) || shared->different)
             fail_msg("the program computes something else %s", when);
         return;
     }
-    assert_int_equal(write(t->in, &byte, 1), 1);
-    if (poll(&answer, 1, PATIENCE_MS) != 1 || read(t->out, &byte, 1) != 1 || byte != 'x')
-        fail_msg("the program does not answer %s", when);
+    ask(t);
+    assert_answers(t, when);
 }
 
 static void stop(struct target *t)
@@ -237,8 +319,7 @@ static void stop(struct target *t)
 static bool inject_call(const struct target *t, const char *function, const char *argument,
                         int die_after)
 {
-    const struct ml_injection what = {"libc.so.6", function, argument,
-                                      .patience_ns = 10000000000};
+    const struct ml_injection what = {"libc.so.6", function, argument, .patience_ns = 10000000000};
     int status;
     pid_t child;
 
@@ -291,6 +372,34 @@ static void a_computing_program_goes_on(void **state)
 {
     (void)state;
     killed_after_any_step(compute);
+}
+
+/* The call that it waits in returns neither too early nor with an error. */
+static void keeps_waiting(void (*program)(int, int))
+{
+    struct target t = start(program);
+
+    for (int i = 0; i < 3; i++) {
+        assert_works(&t, "before an injection");
+        wait_until_asleep(t.pid);
+        assert_true(inject(&t, 0));
+        assert_string_equal(shared->err.text, "");
+        assert_int_equal(shared->value, 42);
+    }
+    assert_works(&t, "at last");
+    stop(&t);
+}
+
+static void a_timeout_of_a_socket_is_kept(void **state)
+{
+    (void)state;
+    keeps_waiting(echo_in_time);
+}
+
+static void a_semaphore_is_awaited(void **state)
+{
+    (void)state;
+    keeps_waiting(await_semaphore);
 }
 
 static int threads_of(pid_t pid)
@@ -368,15 +477,46 @@ static void a_held_thread_goes_on(void **state)
     shared->is_slow = false;
 }
 
+/* A signal that comes while the thread is borrowed ends the wait, as it would have done. */
+static void a_signal_ends_a_wait(void **state)
+{
+    struct target t;
+    pid_t asking;
+
+    (void)state;
+    be_slow(false);
+    t = start(await_signal);
+    wait_until_asleep(t.pid);
+    asking = fork();
+    if (asking == 0) {
+        while (!shared->creating)
+            poll(NULL, 0, 1);
+        kill(t.pid, SIGUSR1);
+        shared->release = true;
+        _exit(0);
+    }
+    assert_true(inject(&t, 0));
+    waitpid(asking, NULL, 0);
+    assert_string_equal(shared->err.text, "");
+    assert_answers(&t, "after a signal");
+    stop(&t);
+    shared->is_slow = false;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_waiting_program_goes_on),
         cmocka_unit_test(a_computing_program_goes_on),
+        cmocka_unit_test(a_timeout_of_a_socket_is_kept),
+        cmocka_unit_test(a_semaphore_is_awaited),
+        cmocka_unit_test(a_signal_ends_a_wait),
         cmocka_unit_test(a_slow_call_is_finished),
         cmocka_unit_test(a_held_thread_goes_on),
     };
 
     shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    return shared == MAP_FAILED ? 1 : cmocka_run_group_tests(tests, NULL, NULL);
+    if (shared == MAP_FAILED || sem_init(&shared->asked, 1, 0))
+        return 1;
+    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -12,6 +12,8 @@
 #include "cells.h"
 #include "json.h"
 #include "live_view.h"
+#include "proc_stat.h"
+#include "recorded_session.h"
 #include "running_traces.h"
 
 static bool has_process(const char *path, uint32_t pid)
@@ -28,16 +30,34 @@ static bool has_process(const char *path, uint32_t pid)
     return found;
 }
 
+/* The collector of the recording that the process has joined, which its trace may not say yet.
+ * @return 0: not known */
+static uint32_t collector_of(uint32_t pid)
+{
+    struct ml_recorded_session session;
+    struct ml_error ignored = {0};
+    uint32_t collector = 0;
+
+    if (ml_recorded_session_open((pid_t)pid, false, &session, &ignored))
+        return 0;
+    if (atomic_load(&session.page->collector.pid_namespace) == ml_proc_pid_namespace())
+        collector = atomic_load(&session.page->collector.pid);
+    ml_recorded_session_release(&session);
+    return collector;
+}
+
 static int find_process(uint32_t pid, char **ret, struct ml_error *err)
 {
     struct ml_running_traces running;
+    uint32_t collector = collector_of(pid);
     const char *path = NULL;
 
     ml_running_read(&running);
     for (size_t i = 0; !path && i < running.list.len; i++) {
         const struct ml_running_trace *trace = &running.list.items[i];
 
-        if (trace->collector == pid || trace->launcher == pid || has_process(trace->path, pid))
+        if (trace->collector == pid || trace->launcher == pid || trace->collector == collector ||
+            has_process(trace->path, pid))
             path = trace->path;
     }
     *ret = path ? strdup(path) : NULL;

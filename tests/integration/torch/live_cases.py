@@ -54,6 +54,32 @@ def bytes_by_hand():
         kept=foreign.numel() + kept.numel() + second.numel() + third.numel(), unknown=memledger.live("cuda:3"))
 
 
+def own_kinds():
+    """Tensors whose class is asked about each operation, and one without memory."""
+    import warnings
+    import torch
+    from torch._subclasses.fake_tensor import FakeTensorMode
+    asked = []
+
+    class Asked(torch.Tensor):
+        @classmethod
+        def __torch_function__(cls, function, types, args=(), kwargs=None):
+            asked.append(str(function))
+            return super().__torch_function__(function, types, args, kwargs or {})
+
+    with FakeTensorMode():
+        fake = torch.empty(500)
+    model = torch.nn.Module()
+    model.weight = torch.nn.Parameter(torch.zeros(1000).as_subclass(Asked))
+    asked.clear()
+    with warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always")
+        memledger.start("own.mled")
+        live = memledger.live("cpu")
+        memledger.stop()
+    say(live=live, asked=asked, warned=[str(w.message) for w in warned], fake=len(fake))
+
+
 def interrupted():
     """Ctrl-C while start() gives names: the recording goes on, and can be stopped."""
     import memledger._torch

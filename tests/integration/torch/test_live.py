@@ -51,6 +51,14 @@ def test_bytes():
     equal(told["unknown"], 0, "a device that is not there")
 
 
+def test_own_kinds():
+    """Code of the program is not run, and PyTorch does not warn."""
+    told = found("own_kinds")
+    equal(told["live"], 4 * 1000, "bytes that are live")
+    equal(told["asked"], [], "what the class of a tensor was asked")
+    equal(told["warned"], [], "warnings")
+
+
 def check_start_stop(order, kept):
     told = found("start_stop", order)
     equal([told["path"], told["stopped"], told["second"], told["none"]],
