@@ -544,6 +544,23 @@ def test_replaced():
     follower.wait()
 
 
+def test_ended_processes():
+    """Those that run are listed; of those that ended, the largest."""
+    process = harness.start("sh", "-c", "for i in 1 2 3 4 5; do sleep 0; done; cat",
+                            stdin=subprocess.PIPE, options=["--heap"])
+
+    def ended():
+        return [p for p in state("t.mled")["processes"] if p["ended"] and p["peak_bytes"]]
+    harness.wait_until(lambda: os.path.exists("t.mled") and os.path.getsize("t.mled"), "the file")
+    harness.wait_until(lambda: len(ended()) >= 5, "ended processes")
+    text = live("--once", "-n", "2", "t.mled")
+    equal(text.count("(ended)"), 2, "ended processes that are listed", text)
+    contains(text, f"{len(ended()) - 2} more processes ended", "the others")
+    contains(text, "cat", "the process that runs")
+    equal(live("--once", "t.mled").count("(ended)"), len(ended()), "with the default")
+    harness.finish(process)
+
+
 def test_damaged():
     """Commands without --salvage name one that has it."""
     equal(harness.run(program("keeps")).code, 0, "exit code")

@@ -100,6 +100,8 @@ static int by_bytes(const void *a, const void *b)
 
     if (x->bytes != y->bytes)
         return x->bytes < y->bytes ? 1 : -1;
+    if (x->peak_bytes != y->peak_bytes)
+        return x->peak_bytes < y->peak_bytes ? 1 : -1;
     return x->number < y->number ? -1 : x->number > y->number;
 }
 

@@ -167,12 +167,13 @@ static bool is_over_and_empty(const struct ml_live_process *p)
     return p->ended && p->peak_bytes == 0;
 }
 
-static int put_processes(const struct ml_live_view *view, const struct ml_style *style,
+/* @top  of those that have ended are listed */
+static int put_processes(const struct ml_live_view *view, size_t top, const struct ml_style *style,
                          struct ml_buf *out)
 {
     static const char *const titles[] = {">peak", ">last minute", "command"};
     struct ml_table table;
-    size_t hidden = 0, shown;
+    size_t hidden = 0, ended = 0, shown;
     char number[32];
     int r;
 
@@ -182,10 +183,15 @@ static int put_processes(const struct ml_live_view *view, const struct ml_style 
     ml_table_column(&table, ml_live_now_title(view), ML_RIGHT);
     ml_cells_more_columns(&table, titles, ML_ARRAY_SIZE(titles));
     for (size_t i = 0; i < view->processes.len; i++) {
-        if (is_over_and_empty(&view->processes.items[i]))
+        const struct ml_live_process *p = &view->processes.items[i];
+
+        if (is_over_and_empty(p)) {
             hidden++;
-        else
-            process_row(&table, &view->processes.items[i], style);
+            continue;
+        }
+        ended += p->ended;
+        if (!p->ended || ended <= top)
+            process_row(&table, p, style);
     }
     shown = view->processes.len - hidden;
     r = ml_buf_puts(out, "\n");
@@ -193,6 +199,10 @@ static int put_processes(const struct ml_live_view *view, const struct ml_style 
         r = ml_cells_print(&table, r, out, style);
     else
         ml_table_release(&table);
+    if (r == 0 && ended > top)
+        r = ml_buf_printf(out, "%s more process%s ended\n",
+                          ml_format_count(number, (int64_t)(ended - top)),
+                          ended - top == 1 ? "" : "es");
     if (r == 0 && hidden > 0)
         r = ml_buf_printf(out, "%s%s process%s ended without recorded memory\n",
                           ml_format_count(number, (int64_t)hidden), shown ? " more" : "",
@@ -269,7 +279,7 @@ int ml_live_text(const struct ml_live_view *view, const struct ml_live_question 
     if (r == 0)
         r = put_devices(view, style, out);
     if (r == 0)
-        r = put_processes(view, style, out);
+        r = put_processes(view, question->top, style, out);
     if (r == 0)
         r = put_rows(view, question, style, out);
     if (r == 0 && view->awaits_names)
