@@ -544,6 +544,21 @@ def test_replaced():
     follower.wait()
 
 
+def test_other_user():
+    """A process that another user records is not known to this one."""
+    if os.geteuid() or not shutil.which("setpriv"):
+        raise Skip("only root can become another user, with setpriv", machine=True)
+    as_nobody = ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups"]
+    if harness.plain(*as_nobody, "test", "-x", MEMLEDGER).returncode:
+        raise Skip("the build folder is closed to other users", machine=True)
+    process, _ = start_training()
+    pid = settled("t.mled")["processes"][0]["pid"]
+    done = harness.plain(*as_nobody, MEMLEDGER, "live", "--once", str(pid))
+    equal(done.returncode, 1, "exit code", done.stderr)
+    contains(done.stderr, f"sudo memledger live {pid} shows it", "message")
+    harness.finish(process)
+
+
 def test_ended_processes():
     """Those that run are listed; of those that ended, the largest."""
     process = harness.start("sh", "-c", "for i in 1 2 3 4 5; do sleep 0; done; cat",
