@@ -559,6 +559,16 @@ def test_other_user():
     harness.finish(process)
 
 
+def test_no_lines():
+    """The same words as those of table."""
+    equal(harness.run(program("keeps")).code, 0, "exit code")
+    table = harness.plain(MEMLEDGER, "table", "--at", "end", "--by", "line", "t.mled").stdout
+    text = live("--once", "--by", "line", "t.mled")
+    for words in "(no line)", next(l for l in table.splitlines() if l.startswith("No block has")):
+        contains(table, words, "table")
+        contains(text, words, "live")
+
+
 def test_ended_processes():
     """Those that run are listed; of those that ended, the largest."""
     process = harness.start("sh", "-c", "for i in 1 2 3 4 5; do sleep 0; done; cat",

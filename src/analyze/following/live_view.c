@@ -371,6 +371,8 @@ static int add_rows(struct ml_following *f, const struct ml_live_question *q,
     give_back(f, &borrowed);
     if (r == 0)
         r = choose_rows(q, &breakdown, place, view);
+    view->no_lines = breakdown.no_lines;
+    view->stackless = breakdown.stackless;
     ml_breakdown_release(&breakdown);
     if (r == 0)
         r = add_history(f, q, view);

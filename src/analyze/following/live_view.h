@@ -93,6 +93,8 @@ struct ml_live_view {
     size_t ended_processes;                   /* of them */
     uint32_t pid;                             /* the first that still runs; 0: none is known */
     ML_VEC(struct ml_live_row) rows;          /* most bytes first */
+    bool no_lines;                            /* asked by line, and no block has one … */
+    enum ml_stackless stackless;              /* … because of this */
     struct ml_live_row rest;
     size_t rest_count;
 };

@@ -10,6 +10,7 @@
 #include "json.h"
 #include "memledger/memledger.h"
 #include "paragraph.h"
+#include "stack_report.h"
 #include "summary_report.h"
 #include "text.h"
 
@@ -215,6 +216,7 @@ static int put_rows(const struct ml_live_view *view, const struct ml_live_questi
 {
     static const char *const titles[] = {">share", ">blocks"};
     struct ml_table table;
+    int r;
 
     if (view->devices.len == 0)
         return 0;
@@ -225,7 +227,10 @@ static int put_rows(const struct ml_live_view *view, const struct ml_live_questi
     for (size_t i = 0; i < view->rows.len; i++) {
         const struct ml_live_row *row = &view->rows.items[i];
 
-        ml_table_cellf(&table, "%s", row->name[0] ? row->name : "(none)");
+        if (row->name[0])
+            ml_table_cell(&table, row->name);
+        else
+            ml_table_cellf(&table, "(no %s)", ml_key_name(question->by));
         ml_cells_bytes(&table, style, row->bytes);
         ml_cells_percent(&table, row->percent);
         ml_cells_count(&table, row->blocks);
@@ -236,7 +241,10 @@ static int put_rows(const struct ml_live_view *view, const struct ml_live_questi
         ml_cells_percent(&table, view->rest.percent);
         ml_cells_count(&table, view->rest.blocks);
     }
-    return ml_cells_print(&table, ml_buf_puts(out, "\n"), out, style);
+    r = ml_cells_print(&table, ml_buf_puts(out, "\n"), out, style);
+    if (r == 0 && view->no_lines)
+        r = ml_buf_printf(out, "No block has a line: %s.\n", ml_stackless_text(view->stackless));
+    return r;
 }
 
 static int put_head(const struct ml_live_view *view, const char *file, const struct ml_style *style,
