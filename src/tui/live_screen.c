@@ -153,14 +153,24 @@ static void put_devices(const struct ml_live_view *view, struct ml_screen *scree
                        view->devices.len - shown);
 }
 
+/* The name of a row, or of a block's key, that may be empty. */
+static const char *name_or_none(const char *name, enum ml_key key, char text[32])
+{
+    if (name[0])
+        return name;
+    snprintf(text, 32, "(no %s)", ml_key_name(key));
+    return text;
+}
+
 static void put_path(const struct ml_live_model *model, struct ml_screen *screen)
 {
     const struct ml_live_question *q = &model->question;
     struct ml_buf path = {0};
+    char none[32];
 
     for (size_t i = 0; i < q->filter_count; i++)
-        if (ml_buf_printf(&path, "%s > ", q->filters[i].name[0] ? q->filters[i].name : "(none)") <
-            0)
+        if (ml_buf_printf(&path, "%s > ",
+                          name_or_none(q->filters[i].name, q->filters[i].key, none)) < 0)
             screen->error = -ENOMEM;
     ml_screen_line(screen, ML_LOOK_TITLE, "%sby %s, %zu row%s, order: %s%s%s%s",
                    path.data ? (const char *)path.data : "", ml_key_name(q->by), model->rows.len,
@@ -170,15 +180,16 @@ static void put_path(const struct ml_live_model *model, struct ml_screen *screen
     ml_buf_release(&path);
 }
 
-static void put_row(const struct ml_live_row *row, bool selected, struct ml_screen *screen)
+static void put_row(const struct ml_live_row *row, enum ml_key by, bool selected,
+                    struct ml_screen *screen)
 {
-    char now[32], peak[32], growth[40], blocks[32];
+    char now[32], peak[32], growth[40], blocks[32], none[32];
     size_t fixed = 12 + 9 + 12 + 13 + 11;
     size_t name = screen->width > fixed + NAME_MIN ? screen->width - fixed : NAME_MIN;
 
     ml_screen_line(screen, selected ? ML_LOOK_SELECTED : ML_LOOK_PLAIN,
                    "%s%12s%7.1f %%%12s%13s%11s",
-                   ml_screen_fit(screen, row->name[0] ? row->name : "(none)", name),
+                   ml_screen_fit(screen, name_or_none(row->name, by, none), name),
                    ml_format_bytes(now, (int64_t)row->bytes, ML_UNIT_AUTO), row->percent,
                    ml_format_bytes(peak, (int64_t)row->peak_bytes, ML_UNIT_AUTO),
                    row->has_growth ? ml_live_growth(growth, row->growth_bytes, ML_UNIT_AUTO) : "",
@@ -207,7 +218,8 @@ static size_t put_rows(struct ml_live_model *model, const struct ml_live_view *v
     page = screen->height > screen->lines.len + 1 ? screen->height - screen->lines.len - 1 : 0;
     scroll(model, page);
     for (size_t i = 0; i < page && model->first + i < model->rows.len; i++)
-        put_row(&model->rows.items[model->first + i], model->first + i == model->selected, screen);
+        put_row(&model->rows.items[model->first + i], model->question.by,
+                model->first + i == model->selected, screen);
     return page;
 }
 

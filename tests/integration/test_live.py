@@ -544,6 +544,48 @@ def test_replaced():
     follower.wait()
 
 
+def test_other_user():
+    """A process that another user records is not known to this one."""
+    if os.geteuid() or not shutil.which("setpriv"):
+        raise Skip("only root can become another user, with setpriv", machine=True)
+    as_nobody = ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups"]
+    if harness.plain(*as_nobody, "test", "-x", MEMLEDGER).returncode:
+        raise Skip("the build folder is closed to other users", machine=True)
+    process, _ = start_training()
+    pid = settled("t.mled")["processes"][0]["pid"]
+    done = harness.plain(*as_nobody, MEMLEDGER, "live", "--once", str(pid))
+    equal(done.returncode, 1, "exit code", done.stderr)
+    contains(done.stderr, f"sudo memledger live {pid} shows it", "message")
+    harness.finish(process)
+
+
+def test_no_lines():
+    """The same words as those of table."""
+    equal(harness.run(program("keeps")).code, 0, "exit code")
+    table = harness.plain(MEMLEDGER, "table", "--at", "end", "--by", "line", "t.mled").stdout
+    text = live("--once", "--by", "line", "t.mled")
+    for words in "(no line)", next(l for l in table.splitlines() if l.startswith("No block has")):
+        contains(table, words, "table")
+        contains(text, words, "live")
+
+
+def test_ended_processes():
+    """Those that run are listed; of those that ended, the largest."""
+    process = harness.start("sh", "-c", "for i in 1 2 3 4 5; do sleep 0; done; cat",
+                            stdin=subprocess.PIPE, options=["--heap"])
+
+    def ended():
+        return [p for p in state("t.mled")["processes"] if p["ended"] and p["peak_bytes"]]
+    harness.wait_until(lambda: os.path.exists("t.mled") and os.path.getsize("t.mled"), "the file")
+    harness.wait_until(lambda: len(ended()) >= 5, "ended processes")
+    text = live("--once", "-n", "2", "t.mled")
+    equal(text.count("(ended)"), 2, "ended processes that are listed", text)
+    contains(text, f"{len(ended()) - 2} more processes ended", "the others")
+    contains(text, "cat", "the process that runs")
+    equal(live("--once", "t.mled").count("(ended)"), len(ended()), "with the default")
+    harness.finish(process)
+
+
 def test_damaged():
     """Commands without --salvage name one that has it."""
     equal(harness.run(program("keeps")).code, 0, "exit code")

@@ -129,14 +129,24 @@ static uint64_t frees_of(const struct ml_following *f)
     return frees;
 }
 
-struct ml_following_totals ml_following_totals(const struct ml_following *f)
+/* Up to the last event that was read. */
+static struct ml_following_totals totals_so_far(const struct ml_following *f)
 {
     const struct ml_replay *r = &f->replay;
 
-    if (f->end.event)
-        return f->end.totals;
-    return (struct ml_following_totals){r->events, r->lost, r->ooms, ml_step_allocations(r),
-                                        frees_of(f)};
+    return ml_earlier_add(&f->earlier, (struct ml_following_totals){
+                                           .events = r->events,
+                                           .lost = r->lost,
+                                           .refusals = r->ooms,
+                                           .allocations = ml_step_allocations(r),
+                                           .frees = frees_of(f),
+                                           .steps = f->steps.count - f->steps.is_behind,
+                                       });
+}
+
+struct ml_following_totals ml_following_totals(const struct ml_following *f)
+{
+    return f->end.event ? f->end.totals : totals_so_far(f);
 }
 
 /* Of a device or process without memory so far. */
@@ -168,9 +178,11 @@ static void keep_each(struct ml_following *f, uint64_t time_ns)
 
 static void keep(struct ml_following *f, uint64_t time_ns)
 {
+    const struct ml_following_totals totals = totals_so_far(f);
+
     ml_second_history_put(&f->total, time_ns, f->replay.bytes.live_bytes);
-    ml_second_history_put(&f->allocations, time_ns, ml_step_allocations(&f->replay));
-    ml_second_history_put(&f->frees, time_ns, frees_of(f));
+    ml_second_history_put(&f->allocations, time_ns, totals.allocations);
+    ml_second_history_put(&f->frees, time_ns, totals.frees);
     keep_each(f, time_ns);
 }
 
@@ -202,6 +214,13 @@ static size_t within_second(const struct ml_event *events, size_t count)
     return low;
 }
 
+/* The history begins where the file is complete: before, it has only blocks that were live then. */
+static void begin_history(struct ml_following *f)
+{
+    f->earlier_allocations = totals_so_far(f).allocations;
+    keep(f, f->earlier.begin_ns);
+}
+
 /* Second by second: a slow program has minutes in one block. */
 static int feed(struct ml_following *f, const struct ml_event *events, size_t count)
 {
@@ -209,12 +228,17 @@ static int feed(struct ml_following *f, const struct ml_event *events, size_t co
 
     while (r == 0 && count > 0) {
         size_t n = within_second(events, count);
+        uint64_t repeated = f->earlier.repeated - ml_min_u64(f->earlier.repeated, f->replay.events);
 
+        if (repeated > 0)
+            n = (size_t)ml_min_u64(n, repeated);
         r = ml_replay_feed_all(&f->replay, events, n);
         if (r == 0 && f->classes)
             r = ml_following_classes_feed(f->classes, events, n);
-        if (r == 0)
+        if (r == 0 && repeated == 0)
             keep_second(f, events[n - 1].time_ns);
+        else if (r == 0 && repeated == n)
+            begin_history(f);
         events += n;
         count -= n;
     }
@@ -372,6 +396,8 @@ static int begin(struct ml_following *f, struct ml_error *err)
     if (r < 0)
         return r;
     r = ml_replay_init(&f->replay, f->trace);
+    if (r == 0)
+        r = ml_earlier_read(&f->earlier, f->trace);
     f->replay.on_sample = on_sample;
     f->replay.on_mark = on_mark;
     f->replay.ctx = f;
@@ -392,6 +418,33 @@ static void leave_end(struct ml_following *f)
 {
     ml_vec_release(&f->end.ended);
     f->end = (struct ml_following_end){0};
+}
+
+/* What is known when the file is replaced, most likely by the next part of the same recording,
+ * which has the same numbers for devices and processes. */
+static int note_earlier(struct ml_following *f)
+{
+    const struct ml_replay *r = &f->replay;
+    const struct ml_following_totals totals = ml_following_totals(f);
+    struct ml_earlier *e = &f->earlier;
+    int code = ml_earlier_raise(
+        e, ML_PEAK_OF_ALL, 0, (struct ml_earlier_peak){r->bytes.peak_bytes, r->bytes.peak_time_ns});
+
+    e->least = totals;
+    for (size_t i = 0; code == 0 && i < r->spaces.len; i++) {
+        const struct ml_gauge *bytes = &r->devices.items[r->spaces.items[i].device].bytes;
+
+        code = ml_earlier_raise(e, ML_PEAK_OF_DEVICE,
+                                ml_trace_space(f->trace, r->spaces.items[i].number)->device,
+                                (struct ml_earlier_peak){bytes->peak_bytes, bytes->peak_time_ns});
+    }
+    for (size_t i = 0; code == 0 && i < r->processes.len; i++) {
+        const struct ml_gauge *bytes = &r->processes.items[i].bytes;
+
+        code = ml_earlier_raise(e, ML_PEAK_OF_PROCESS, r->processes.items[i].number,
+                                (struct ml_earlier_peak){bytes->peak_bytes, bytes->peak_time_ns});
+    }
+    return code;
 }
 
 static int restart(struct ml_following *f, struct ml_error *err)
@@ -436,6 +489,8 @@ int ml_following_poll(struct ml_following *f, struct ml_error *err)
         r = 1;
     if (r == -ESTALE) {
         leave_end(f);
+        if (note_earlier(f) < 0)
+            return ml_error_set(err, -ENOMEM, "%s: out of memory", f->path);
         return restart(f, err) < 0 ? err->code : 1;
     }
     if (r > 0) {
@@ -566,6 +621,7 @@ void ml_following_free(struct ml_following *f)
         return;
     release_state(f);
     leave_end(f);
+    ml_earlier_release(&f->earlier);
     ml_row_history_release(&f->rows);
     free(f->path);
     free(f);

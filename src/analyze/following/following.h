@@ -18,6 +18,7 @@
 #ifndef ML_ANALYZE_FOLLOWING_H
 #define ML_ANALYZE_FOLLOWING_H
 
+#include "earlier.h"
 #include "following_classes.h"
 #include "net_read.h"
 #include "replay.h"
@@ -39,12 +40,6 @@ struct ml_following_sample {
 struct ml_following_use {
     uint32_t string, process;
     uint64_t bytes;
-};
-
-/* Figures of the recording so far. */
-struct ml_following_totals {
-    uint64_t events, lost, refusals;
-    uint64_t allocations, frees; /* of counted spaces */
 };
 
 /* An ended recording whose last memory is shown: the state is earlier than the last event. */
@@ -71,6 +66,8 @@ struct ml_following {
     uint64_t step_peak_bytes, last_step_peak_bytes;
     ML_VEC(struct ml_following_sample) samples;
     ML_VEC(struct ml_following_use) uses;
+    struct ml_earlier earlier;
+    uint64_t earlier_allocations; /* since the start, when the file begins; see ml_earlier */
     struct ml_second_history total, allocations, frees;
     ML_VEC(struct ml_second_history) devices; /* as in the replay */
     ML_VEC(struct ml_second_history) processes;
@@ -106,7 +103,8 @@ uint64_t ml_following_now(const struct ml_following *f);
  * @return 0 or negative errno */
 int ml_following_show_end(struct ml_following *f, struct ml_error *err);
 
-/* Also the totals of the whole recording while its last memory is shown. */
+/* Since the start of the recording. Also the totals of the whole recording while its last memory is
+ * shown. */
 struct ml_following_totals ml_following_totals(const struct ml_following *f);
 
 /* Whether the process ended in the recording, by its number in the trace. */

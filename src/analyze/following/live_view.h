@@ -88,11 +88,13 @@ struct ml_live_view {
     uint64_t step_number, step_begin_ns, step_length_ns, step_peak_bytes;
     bool in_step;
     ML_VEC(struct ml_live_device) devices;    /* as the replay met them */
-    ML_VEC(struct ml_live_process) processes; /* most bytes first */
+    ML_VEC(struct ml_live_process) processes; /* most bytes first, then by peak */
     ML_VEC(struct ml_live_space) spaces;      /* as the replay met them */
     size_t ended_processes;                   /* of them */
     uint32_t pid;                             /* the first that still runs; 0: none is known */
     ML_VEC(struct ml_live_row) rows;          /* most bytes first */
+    bool no_lines;                            /* asked by line, and no block has one … */
+    enum ml_stackless stackless;              /* … because of this */
     struct ml_live_row rest;
     size_t rest_count;
 };

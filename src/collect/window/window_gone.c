@@ -6,7 +6,7 @@
 
 #include <errno.h>
 
-#include "defs.h"
+#include "window_sums.h"
 
 #define CHUNK_BYTES (128u << 10) /* of definitions between two places where a block may end */
 
@@ -38,6 +38,7 @@ static void forget_space(struct ml_window_state *s, uint32_t number)
     struct ml_window_space *space = &s->blocks.spaces.items[number], *highest;
 
     space->ranged = false;
+    ml_window_sums_forget(s, number);
     if (!space->used)
         return;
     highest = s->highest_gone ? &s->blocks.spaces.items[s->highest_gone - 1] : NULL;

@@ -10,6 +10,7 @@
 #include "json.h"
 #include "memledger/memledger.h"
 #include "paragraph.h"
+#include "stack_report.h"
 #include "summary_report.h"
 #include "text.h"
 
@@ -167,12 +168,13 @@ static bool is_over_and_empty(const struct ml_live_process *p)
     return p->ended && p->peak_bytes == 0;
 }
 
-static int put_processes(const struct ml_live_view *view, const struct ml_style *style,
+/* @top  of those that have ended are listed */
+static int put_processes(const struct ml_live_view *view, size_t top, const struct ml_style *style,
                          struct ml_buf *out)
 {
     static const char *const titles[] = {">peak", ">last minute", "command"};
     struct ml_table table;
-    size_t hidden = 0, shown;
+    size_t hidden = 0, ended = 0, shown;
     char number[32];
     int r;
 
@@ -182,10 +184,15 @@ static int put_processes(const struct ml_live_view *view, const struct ml_style 
     ml_table_column(&table, ml_live_now_title(view), ML_RIGHT);
     ml_cells_more_columns(&table, titles, ML_ARRAY_SIZE(titles));
     for (size_t i = 0; i < view->processes.len; i++) {
-        if (is_over_and_empty(&view->processes.items[i]))
+        const struct ml_live_process *p = &view->processes.items[i];
+
+        if (is_over_and_empty(p)) {
             hidden++;
-        else
-            process_row(&table, &view->processes.items[i], style);
+            continue;
+        }
+        ended += p->ended;
+        if (!p->ended || ended <= top)
+            process_row(&table, p, style);
     }
     shown = view->processes.len - hidden;
     r = ml_buf_puts(out, "\n");
@@ -193,6 +200,10 @@ static int put_processes(const struct ml_live_view *view, const struct ml_style 
         r = ml_cells_print(&table, r, out, style);
     else
         ml_table_release(&table);
+    if (r == 0 && ended > top)
+        r = ml_buf_printf(out, "%s more process%s ended\n",
+                          ml_format_count(number, (int64_t)(ended - top)),
+                          ended - top == 1 ? "" : "es");
     if (r == 0 && hidden > 0)
         r = ml_buf_printf(out, "%s%s process%s ended without recorded memory\n",
                           ml_format_count(number, (int64_t)hidden), shown ? " more" : "",
@@ -205,6 +216,7 @@ static int put_rows(const struct ml_live_view *view, const struct ml_live_questi
 {
     static const char *const titles[] = {">share", ">blocks"};
     struct ml_table table;
+    int r;
 
     if (view->devices.len == 0)
         return 0;
@@ -215,7 +227,10 @@ static int put_rows(const struct ml_live_view *view, const struct ml_live_questi
     for (size_t i = 0; i < view->rows.len; i++) {
         const struct ml_live_row *row = &view->rows.items[i];
 
-        ml_table_cellf(&table, "%s", row->name[0] ? row->name : "(none)");
+        if (row->name[0])
+            ml_table_cell(&table, row->name);
+        else
+            ml_table_cellf(&table, "(no %s)", ml_key_name(question->by));
         ml_cells_bytes(&table, style, row->bytes);
         ml_cells_percent(&table, row->percent);
         ml_cells_count(&table, row->blocks);
@@ -226,7 +241,10 @@ static int put_rows(const struct ml_live_view *view, const struct ml_live_questi
         ml_cells_percent(&table, view->rest.percent);
         ml_cells_count(&table, view->rest.blocks);
     }
-    return ml_cells_print(&table, ml_buf_puts(out, "\n"), out, style);
+    r = ml_cells_print(&table, ml_buf_puts(out, "\n"), out, style);
+    if (r == 0 && view->no_lines)
+        r = ml_buf_printf(out, "No block has a line: %s.\n", ml_stackless_text(view->stackless));
+    return r;
 }
 
 static int put_head(const struct ml_live_view *view, const char *file, const struct ml_style *style,
@@ -269,7 +287,7 @@ int ml_live_text(const struct ml_live_view *view, const struct ml_live_question 
     if (r == 0)
         r = put_devices(view, style, out);
     if (r == 0)
-        r = put_processes(view, style, out);
+        r = put_processes(view, question->top, style, out);
     if (r == 0)
         r = put_rows(view, question, style, out);
     if (r == 0 && view->awaits_names)
