@@ -222,6 +222,17 @@ def test_sigsuspend():
     equal(process.communicate(timeout=harness.PATIENCE_S)[0], "-1 handled True\n", "its end")
 
 
+def test_file_of_another_attach():
+    """The message names the command that writes it."""
+    first, second = Program(), Program()
+    attached = begin(first.process.pid)
+    contains(refused("attach", "-f", "-o", "t.mled", second.process.pid),
+             f"(memledger attach {first.process.pid})", "message")
+    end(attached)
+    first.end()
+    second.end()
+
+
 def test_two_at_once():
     """The second one names the first, or has come late enough to record or to be refused."""
     p = Program()
