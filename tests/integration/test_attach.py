@@ -78,6 +78,10 @@ def test_end_of_the_program():
     p.end()
     equal(attached.wait(harness.PATIENCE_S), 0, "exit code of attach")
     contains(harness.plain(MEMLEDGER, "summary", "t.mled").stdout, "never freed", "summary")
+    leaks = harness.plain(MEMLEDGER, "leaks", "t.mled").stdout
+    contains(leaks, "does not contain earlier blocks of malloc", "what leaks cannot know")
+    lines = harness.plain(MEMLEDGER, "table", "--by", "line", "--at", "end", "t.mled").stdout
+    contains(lines, "memledger attach records no stacks; memledger run --stacks does", "the hint")
 
 
 def last_words(attached, code=0):
