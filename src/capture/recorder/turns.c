@@ -212,6 +212,12 @@ void ml_turns_begin(const struct ml_session *s)
     atomic_store_explicit(&ml_turn_taken, turn & ~1u, memory_order_release);
 }
 
+/* An earlier turn never returns. */
+void ml_turns_end(void)
+{
+    atomic_store_explicit(&ml_turn_taken, ml_turn_now() - 2, memory_order_release);
+}
+
 /* ---- Records of the pause ------------------------------------------------ */
 
 static void add(struct gap *g, uint32_t space, uint64_t addr, uint64_t bytes)

@@ -310,7 +310,7 @@ static void tell_late(struct writer *w, const struct ml_health *h)
         return;
     snprintf(text, sizeof(text), "%s%sthe recording began while the program ran%s",
              w->name ? w->name : "", w->name ? ": " : "",
-             h->began_late ? ": malloc's blocks of before are not in it"
+             h->began_late ? ": it does not contain earlier blocks of malloc"
                            : "; memledger help attach says which older memory is in it");
     w->r = ml_report_paragraph(w->out, w->style, 0, text);
 }
@@ -340,7 +340,7 @@ static void tell_pauses(struct writer *w, const struct ml_health *h)
              "%s%sthe recording %s: blocks allocated and freed meanwhile are not in it%s",
              w->name ? w->name : "", w->name ? ": " : "", pause_words(words, h),
              h->heap_recorded && !h->heap_sampled && !h->heap_large
-                 ? ", and malloc's blocks of before are not followed"
+                 ? ", and earlier blocks of malloc count as freed"
                  : "");
     w->r = ml_report_paragraph(w->out, w->style, 0, text);
 }

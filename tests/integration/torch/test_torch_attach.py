@@ -8,7 +8,7 @@ import time
 
 import harness
 from attaching import Asked, begin, end, has_begun, start
-from harness import check, contains, equal, with_standin
+from harness import MEMLEDGER, check, contains, equal, with_standin
 from torch_support import PYTHON, need_torch
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -81,6 +81,37 @@ def test_names():
     equal({(g["label"], g["category"]): g["bytes"] for g in groups},
           {(name, kind): size for kind in ("parameter", "gradient")
            for name, size in (("weight", 4000), ("bias", 40))}, "labels")
+    p.end()
+
+
+def attach_until_detach(pid):
+    attached = begin(pid, "--heap")
+    time.sleep(0.3)
+    equal(harness.plain(MEMLEDGER, "detach", pid).returncode, 0, "exit code of detach")
+    equal(attached.wait(harness.PATIENCE_S), 0, "exit code of attach")
+
+
+def attach_until_interrupted(pid):
+    attached = begin(pid, "--heap")
+    time.sleep(0.3)
+    end(attached)
+
+
+def attach_for_a_time(pid):
+    equal(begin(pid, "--heap", "--for", "0.3s").wait(harness.PATIENCE_S), 0, "exit code of attach")
+
+
+def test_both_ends_with_malloc():
+    """Tensors are blocks of malloc as well. No free is missed in the first and last moments, and
+    nothing is counted twice, whatever the threads do then."""
+    p = Program(script="churns_tensors.py")
+    most_bytes = p.ask("bytes") + 300000  # Python's own blocks, and those of the attach
+    for record in [attach_until_detach, attach_until_interrupted, attach_for_a_time]:
+        record(p.process.pid)
+        summary = harness.report("summary", "t.mled")
+        equal(summary["health"]["replaced"], 0, "blocks whose free is missing", summary["health"])
+        check(summary["peak_bytes"] <= most_bytes, f"peak of at most {most_bytes}", summary)
+        check(summary["allocated_bytes"] > 10 * most_bytes, "tensors were recorded", summary)
     p.end()
 
 
