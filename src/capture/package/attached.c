@@ -220,9 +220,10 @@ static int end(bool joined)
         python.run("if 'memledger._attached' in __import__('sys').modules:\n"
                    "    __import__('sys').modules['memledger._attached'].end()\n",
                    NULL);
-    ml_cuda_attach_end();
+    ml_cuda_attach_say_last();
     if (joined)
         r = memledger_live_v1.leave();
+    ml_cuda_attach_end();
     if (joined && heap_late())
         heap_late()->end();
     memledger_live_v1.end_attach();
