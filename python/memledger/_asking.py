@@ -31,10 +31,10 @@ def command_line(verb: str, path: str, settings: Dict[str, Any]) -> List[str]:
     return [find_command(), verb, *options_of(settings), "--", path]
 
 
-def ask(verb: str, path: str, **settings: Any) -> bytes:
-    """What the command prints. Raises TraceError with its message."""
+def ask(verb: str, path: str, patience_s: Optional[float] = None, **settings: Any) -> bytes:
+    """What the command prints. Raises TraceError with its message, or TimeoutExpired."""
     done = subprocess.run(command_line(verb, path, settings), stdin=subprocess.DEVNULL,
-                          capture_output=True, env=environment())
+                          capture_output=True, env=environment(), timeout=patience_s)
     if done.returncode:
         message = done.stderr.decode(errors="replace").strip() or f"{verb} ended with {done.returncode}"
         raise TraceError(message[len(_PREFIX):] if message.startswith(_PREFIX) else message)

@@ -38,6 +38,12 @@ def torch_or_none():
     return torch if hasattr(torch, "Tensor") else None
 
 
+def device_count():
+    """The number of CUDA devices, if PyTorch uses CUDA."""
+    torch = torch_or_none()
+    return torch.cuda.device_count() if torch and torch.cuda.is_initialized() else 0
+
+
 # ---- Importing --------------------------------------------------------------------
 
 
@@ -98,13 +104,9 @@ def _meet_torch():
             _native.live_seed(device_number(ordinal), address, size)
     finally:
         _native.live_seeding(False)
-    for device in range(1 + _device_count(torch)):
+    for device in range(1 + device_count()):
         _native.live_reset_peak(device)
     _native.live_tell()
-
-
-def _device_count(torch):
-    return torch.cuda.device_count() if torch.cuda.is_initialized() else 0
 
 
 def storage_of(tensor):

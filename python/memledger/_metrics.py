@@ -1,7 +1,9 @@
 """metrics(): the numbers of this process's recording, for W&B, TensorBoard and other logs.
 
 A `memledger live` beside the program follows the trace and answers; the program only waits for a
-line, and its own memory does not grow with the number of blocks.
+line, and its own memory does not grow with the number of blocks. Before each question the recorder
+writes to the trace what the program has done so far, so that the numbers of a step are those of that
+step.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -23,6 +25,7 @@ _ANSWER_S = 5
 _CATCHING_UP_S = 0.02  # while a follower that did not answer in time reads a long trace
 _HUNG_S = 5  # without an answer, and without any CPU time
 _END_S = 1  # for a follower that was killed; one that waits for a disk ends later
+_UNSAVED_S = 60  # without asking a recorder again that did not answer
 _RETRY_S = 1  # a process that has just begun is not in its trace yet
 
 # As `live --json` names them for each device, and as they are logged.
@@ -128,6 +131,7 @@ class _Follower:
 _lock = threading.Lock()
 _follower = None
 _tried = None  # when the last follower failed
+_unsaved = None  # when the recorder last failed to answer
 _warned = False
 
 
@@ -147,6 +151,18 @@ def _trace():
     return own.path if own else str(os.getpid())
 
 
+def _save():
+    """Everything so far into the trace; by itself that happens within a second."""
+    global _unsaved
+    if _unsaved is not None and time.monotonic() - _unsaved < _UNSAVED_S:
+        return
+    try:
+        _native.save_trace()
+        _unsaved = None
+    except Exception:  # the class is the profiler's
+        _unsaved = time.monotonic()
+
+
 def _ask():
     global _follower, _tried
     trace = _trace()
@@ -157,6 +173,7 @@ def _ask():
             return None
         _follower = _Follower(trace)
     _tried = None
+    _save()
     try:
         return _follower.ask()
     except (OSError, ValueError):

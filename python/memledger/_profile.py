@@ -6,7 +6,7 @@ import functools
 import shlex
 import sys
 
-from . import _late, _live, _native, _recording
+from . import _live, _native, _recording
 from ._printable import printable
 
 _UNITS = ("B", "KiB", "MiB", "GiB", "TiB")
@@ -23,11 +23,7 @@ def format_bytes(count):
 
 def _devices():
     """(name, number) of devices that have or had blocks."""
-    torch = _late.torch_or_none()
-    count = torch.cuda.device_count() if torch and torch.cuda.is_initialized() else 0
-    numbers = [("cpu", _late.HOST)]
-    numbers += [(f"cuda:{i}", _late.device_number(i)) for i in range(count)]
-    return [pair for pair in numbers if _native.live_peak(pair[1])]
+    return [pair for pair in _live.devices() if _native.live_peak(pair[1])]
 
 
 class _Call:

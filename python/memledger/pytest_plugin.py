@@ -15,22 +15,13 @@ import json
 import os
 import re
 import subprocess
+import sys
 import tempfile
 
 import pytest
 
 _PROPERTY = "memledger"
-_UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12,
-          "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40,
-          "KIB": 2**10, "MIB": 2**20, "GIB": 2**30, "TIB": 2**40}
-
-
-def _bytes(text):
-    """The size that is written as for `memledger check`: 4096, "64 KiB", "1.5GB"."""
-    found = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([A-Za-z]*)\s*", str(text))
-    if not found or found[2].upper() not in _UNITS:
-        raise pytest.UsageError(f"{text!r} is not a size; write 4096, \"64 KiB\" or \"1.5 GB\"")
-    return round(float(found[1]) * _UNITS[found[2].upper()])
+_LAST_FAILURE = ("last_type", "last_value", "last_traceback", "last_exc")
 
 
 def _size(count):
@@ -62,7 +53,27 @@ def pytest_configure(config):
                             "if the test leaves more than size of PyTorch memory behind")
 
 
+def pytest_sessionstart(session):
+    if session.config.getoption("--memledger") and _under_memledger_run():
+        raise pytest.UsageError("pytest --memledger records each test itself; start it without "
+                                "memledger run")
+
+
+def _under_memledger_run():
+    from memledger import _native
+    return _native.recording() == _native.RECORDED_FROM_START
+
+
 # ---- One test -------------------------------------------------------------------------
+
+
+def _release_last_failure():
+    """Its traceback holds the variables of the test that failed. pytest deletes it too, but only
+    after this."""
+    for name in _LAST_FAILURE:
+        with contextlib.suppress(AttributeError):
+            delattr(sys, name)
+    gc.collect()
 
 
 class _Recorded:
@@ -70,65 +81,68 @@ class _Recorded:
 
     def __init__(self, item):
         import memledger
+        from memledger import _live, _pytest_limits
         self.memledger = memledger
         self.item = item
-        self.leak_limits = [self._limit(mark) for mark in item.iter_markers("limit_leaks")]
-        self.peak_limits = [self._limit(mark) for mark in item.iter_markers("limit_memory")]
+        self.leak_limits = [_pytest_limits.Limit(m) for m in item.iter_markers("limit_leaks")]
+        self.peak_limits = [_pytest_limits.Limit(m) for m in item.iter_markers("limit_memory")]
         folder = item.config.getoption("--memledger-dir")
         if folder:
             os.makedirs(folder, exist_ok=True)
         self.kept = bool(folder)
+        _release_last_failure()
+        self.before = {name: memledger.live(name) for name, _ in _live.devices()}
         self._start(folder)
 
     def _start(self, folder):
-        """Leaves neither a recording nor a file behind if anything is wrong."""
+        """Leaves no file behind if there is no recording."""
         name = re.sub(r"[^\w.-]+", "_", self.item.nodeid)[-150:]
-        handle, path = tempfile.mkstemp(prefix=name + ".", suffix=".mled", dir=folder)
+        handle, self.path = tempfile.mkstemp(prefix=name + ".", suffix=".mled", dir=folder)
         os.close(handle)
-        self.path = None
         try:
-            self.path = self.memledger.start(path, force=True)
-            if not self.path:
-                raise pytest.UsageError("pytest --memledger records each test itself; start it "
-                                        "without memledger run")
-            self.before = {device: self._live(device) for _, device in self.leak_limits}
+            self.memledger.start(self.path, force=True)
         except BaseException:
-            if self.path:
-                self.memledger.stop()
             with contextlib.suppress(FileNotFoundError):
-                os.unlink(path)
+                os.unlink(self.path)
             raise
 
-    @staticmethod
-    def _limit(mark):
-        if len(mark.args) != 1:
-            raise pytest.UsageError(f"{mark.name} needs one size: @pytest.mark.{mark.name}"
-                                    "(\"2 GB\", device=\"cuda:0\")")
-        return _bytes(mark.args[0]), mark.kwargs.get("device")
-
-    def _live(self, device):
-        gc.collect()
-        return self.memledger.live(device)
-
     def end(self):
-        """Figures of the test, and the sentences about limits that it exceeded."""
-        leaks = [(limit, device, self._live(device) - self.before[device])
-                 for limit, device in self.leak_limits]
+        """Figures of the test, and sentences about limits that it exceeded or that no device has."""
+        leaks = [(limit, *self._left(limit.device_name())) for limit in self.leak_limits]
         self.memledger.stop()
-        peaks = self._ask("summary", "--top", "0")["by_device"]
-        broken = [f"the peak of {d['device']} was {_size(d['peak_bytes'])}, more than the "
-                  f"{_size(limit)} of limit_memory"
-                  for limit, device in self.peak_limits for d in peaks
-                  if device in (None, d["device"]) and d["peak_bytes"] > limit]
-        broken += [f"the test left {_size(leak)} behind on {device or 'the current device'}, more "
-                   f"than the {_size(limit)} of limit_leaks"
-                   for limit, device, leak in leaks if leak > limit]
-        figures = {d["device"]: d["peak_bytes"] for d in peaks if d["peak_bytes"]}
-        if broken:
-            broken.append(f"memledger tree {self.path} shows the peak")
-        elif not self.kept:
+        peaks = {d["device"]: d["peak_bytes"]
+                 for d in self._ask("summary", "--top", "0")["by_device"]}
+        exceeded = self._exceeded(peaks, leaks)
+        if not exceeded and not self.kept:
             os.unlink(self.path)
-        return figures, broken
+        return ({device: peak for device, peak in peaks.items() if peak},
+                exceeded + self._unchecked(peaks))
+
+    def _left(self, device):
+        """Its name, and how many bytes more than before the test PyTorch has on it."""
+        gc.collect()
+        return device, self.memledger.live(device) - self.before.get(device, 0)
+
+    def _exceeded(self, peaks, leaks):
+        high = [f"the peak of {device} was {_size(peak)}, more than the {_size(limit.size)} of "
+                "limit_memory"
+                for limit in self.peak_limits for device, peak in peaks.items()
+                if (limit.device is None or limit.device_name() == device) and peak > limit.size]
+        left = [f"the test left {_size(leak)} behind on {device}, more than the "
+                f"{_size(limit.size)} of limit_leaks"
+                for limit, device, leak in leaks if leak > limit.size]
+        if high:
+            high.append(f"memledger tree {self.path} shows the peak")
+        if left:
+            left.append(f"memledger table --at end {self.path} shows what was left")
+        return high + left
+
+    def _unchecked(self, peaks):
+        """A device without memory may exist and keep its limit; one that does not exist would
+        keep any limit."""
+        sentences = [limit.missing_device() for limit in self.peak_limits + self.leak_limits
+                     if limit.device_name() not in peaks]
+        return [sentence for sentence in sentences if sentence]
 
     def _ask(self, verb, *options):
         from memledger._library import find_command
@@ -139,6 +153,10 @@ class _Recorded:
         return json.loads(done.stdout)
 
 
+def _failure(text):
+    return pytest.fail.Exception(text, pytrace=False)
+
+
 @pytest.hookimpl(hookwrapper=True)
 def pytest_runtest_call(item):
     if not item.config.getoption("--memledger"):
@@ -146,10 +164,12 @@ def pytest_runtest_call(item):
         return
     try:
         recorded = _Recorded(item)
+    except ValueError as error:
+        raise _failure(str(error)) from None
     except RuntimeError as error:  # a process can be recorded a thousand times
         if any(item.iter_markers("limit_memory")) or any(item.iter_markers("limit_leaks")):
-            pytest.fail(f"cannot check the limits: {error}; pytest -n 2 uses other processes",
-                        pytrace=False)
+            raise _failure(f"cannot check the limits: {error}; pytest -n 2 uses other "
+                           "processes") from None
         yield
         return
     outcome = yield
@@ -159,7 +179,7 @@ def pytest_runtest_call(item):
         figures, broken = {}, [f"cannot read the recording of this test: {error}"]
     item.user_properties.append((_PROPERTY, figures))
     if broken and outcome.excinfo is None:
-        outcome.force_exception(pytest.fail.Exception("\n".join(broken), pytrace=False))
+        outcome.force_exception(_failure("\n".join(broken)))
 
 
 # ---- The report -----------------------------------------------------------------------

@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -55,6 +56,16 @@ pid_t ml_file_lock_signer(int fd)
     return find_signature(fd, &all) && all.l_pid > 0 ? all.l_pid : 0;
 }
 
+/* The collector of `memledger attach` has a command line that its user has never typed. */
+static void name_attach(char *command, size_t room)
+{
+    const char *target = strstr(command, " collect ") ? strstr(command, " --pid=") : NULL;
+    unsigned pid;
+
+    if (target && sscanf(target, " --pid=%u", &pid) == 1)
+        snprintf(command, room, "memledger attach %u", pid);
+}
+
 static int busy(const char *path, pid_t pid, struct ml_error *err)
 {
     char command[200] = "";
@@ -64,6 +75,7 @@ static int busy(const char *path, pid_t pid, struct ml_error *err)
                             "%s is being written by another process; choose another name with -o",
                             path);
     ml_command_line_of((uint32_t)pid, command, sizeof(command));
+    name_attach(command, sizeof(command));
     return ml_error_set(err, -EBUSY,
                         "%s is being written by process %d%s%s%s; choose another name with -o",
                         path, (int)pid, *command ? " (" : "", command, *command ? ")" : "");

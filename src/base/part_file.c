@@ -30,13 +30,15 @@ int ml_part_make(const char *path, char **ret_part)
     if (!part)
         return -ENOMEM;
     fd = make_beside(path, part);
-    if (fd < 0 && errno == ENOENT && ml_folders_make(path) == 0)
+    r = fd < 0 ? -errno : 0;
+    if (r == -ENOENT && (r = ml_folders_make(path)) == 0) {
         fd = make_beside(path, part);
-    if (fd >= 0) {
+        r = fd < 0 ? -errno : 0;
+    }
+    if (r == 0) {
         *ret_part = part;
         return fd;
     }
-    r = -errno;
     free(part);
     return r;
 }

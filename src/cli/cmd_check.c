@@ -43,14 +43,15 @@ static const struct ml_option options[] = {
 
 #define PER_STEP "/step"
 
-/* "1MB/step", or "1MB". @return 0 or -EINVAL */
+/* "1MB/step". @return 0 or -EINVAL */
 static int parse_growth(const char *text, uint64_t *ret)
 {
     char size[64];
     size_t len = strlen(text), unit = strlen(PER_STEP);
 
-    if (len > unit && strcmp(text + len - unit, PER_STEP) == 0)
-        len -= unit;
+    if (len < unit || strcmp(text + len - unit, PER_STEP) != 0)
+        return -EINVAL;
+    len -= unit;
     if (len >= sizeof(size))
         return -EINVAL;
     memcpy(size, text, len);

@@ -93,7 +93,7 @@ static bool is_too_little(const struct ml_leaks *leaks, const struct leaks_opts 
     uint64_t grown = leaks->found_bytes[ML_LEAK_STEADY] + leaks->found_bytes[ML_LEAK_LIKELY];
 
     return leaks->unit == ML_LEAK_BY_STEP &&
-           (double)grown < (double)opts->min_growth_bytes * (double)leaks->measured;
+           (double)grown < (double)opts->min_growth_bytes * (double)ml_leaks_all_steps(leaks);
 }
 
 /* An incomplete trace must not pass for one without leaks. */

@@ -84,16 +84,20 @@ struct metrics {
 static int watch(struct metrics *m, const char *path, bool named, struct ml_error *err)
 {
     struct watched w = {.named = named};
-    int r;
+    char *absolute = realpath(path, NULL); /* one recording has one name */
+    int r = 0;
 
+    path = absolute ? absolute : path;
     for (size_t i = 0; i < m->list.len; i++)
         if (strcmp(m->list.items[i].following->path, path) == 0)
-            return 0;
+            goto out;
     r = ml_following_open(path, &w.following, err);
     if (r == 0 && ml_vec_push(&m->list, w) < 0) {
         ml_following_free(w.following);
         r = ml_error_set(err, -ENOMEM, "out of memory");
     }
+out:
+    free(absolute);
     return r;
 }
 
@@ -157,7 +161,8 @@ static int make_text_locked(struct metrics *m, struct ml_buf *out)
     for (; r == 0 && done < m->list.len; done++)
         r = describe(m->list.items[done].following, (size_t)m->opts->top, &runs[done]);
     if (r == 0)
-        r = ml_metrics_text(runs, m->list.len, out);
+        r = ml_metrics_text(runs, m->list.len,
+                            m->opts->textfile ? ML_METRICS_0_0_4 : ML_METRICS_OPEN, out);
     for (size_t i = 0; i < done; i++) {
         ml_live_view_release(&runs[i].by_category);
         ml_live_view_release(&runs[i].by_module);
@@ -195,13 +200,28 @@ static int print(struct metrics *m)
     return status;
 }
 
+/* A folder that is not there is a wrong name: node_exporter would not look into a new one. */
+static int check_folder(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    char *folder = slash ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
+    int r = !folder ? -ENOMEM : access(folder, F_OK) == 0 ? 0 : -errno;
+
+    free(folder);
+    return r;
+}
+
 /* A reader sees the old file or the new one. */
 static int write_file(struct metrics *m, const char *path)
 {
     struct ml_buf text = {0};
     char *part = NULL;
-    int r = make_text(m, &text), fd = r < 0 ? -1 : ml_part_make(path, &part);
+    int r = check_folder(path), fd = -1;
 
+    if (r == 0)
+        r = make_text(m, &text);
+    if (r == 0)
+        fd = ml_part_make(path, &part);
     if (r == 0)
         r = fd < 0 ? fd : ml_write_all(fd, text.data, text.len);
     if (fd >= 0) {
@@ -274,9 +294,25 @@ static bool is_read_by_exporter(const char *path)
     return dot && !strcmp(dot, ".prom");
 }
 
+/* Options that would be ignored. @return an exit status, negative: there are none */
+static int check_options(const struct metrics_opts *opts)
+{
+    if (opts->textfile && !is_read_by_exporter(opts->textfile))
+        return ml_verb_usage_error(&ml_verb_metrics, "node_exporter reads only files whose names "
+                                                     "end in .prom; choose such a name");
+    if (opts->interval_s && !opts->textfile)
+        return ml_verb_usage_error(&ml_verb_metrics, "--interval needs --textfile");
+    if (opts->interval_s && opts->once)
+        return ml_verb_usage_error(&ml_verb_metrics, "choose either --interval or --once");
+    if (opts->listen && (opts->textfile || opts->once))
+        return ml_verb_usage_error(&ml_verb_metrics, "choose either --listen or %s",
+                                   opts->textfile ? "--textfile" : "--once");
+    return -1;
+}
+
 static int run(int argc, char **argv)
 {
-    struct metrics_opts opts = {.listen = "127.0.0.1:9469", .top = 20, .interval_s = 15};
+    struct metrics_opts opts = {.top = 20};
     struct metrics m = {.opts = &opts, .lock = PTHREAD_MUTEX_INITIALIZER};
     struct ml_error err = {0};
     sigset_t ends;
@@ -284,9 +320,13 @@ static int run(int argc, char **argv)
 
     if (status >= 0)
         return status;
-    if (opts.textfile && !is_read_by_exporter(opts.textfile))
-        return ml_verb_usage_error(&ml_verb_metrics, "node_exporter reads only files whose names "
-                                                     "end in .prom; choose such a name");
+    status = check_options(&opts);
+    if (status >= 0)
+        return status;
+    if (!opts.listen)
+        opts.listen = "127.0.0.1:9469";
+    if (!opts.interval_s)
+        opts.interval_s = 15;
     m.all = first == argc;
     status = ML_EXIT_OK;
     for (int i = first; i < argc && status == ML_EXIT_OK; i++) {

@@ -50,7 +50,7 @@ static int report(const struct ml_trace *trace, const char *file, const struct m
     else if (r == 0 && opts->report.json)
         r = ml_steps_json(&steps, file, out);
     else if (r == 0 && steps.list.items[0].steps.list.len == 0)
-        r = ml_error_set(err, -ENOENT, ML_NO_STEPS);
+        r = ml_no_steps(trace, err);
     else if (r == 0)
         r = ml_steps_text(&steps, file, &style, out);
     ml_process_steps_release(&steps);

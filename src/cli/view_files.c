@@ -53,7 +53,7 @@ static bool is_readable(const struct ml_opening *opening, const char *trace, con
         return true;
     *ret_damaged = can_be_read(opening, trace, true);
     if (*ret_damaged)
-        ml_say("%s: the page shows the blocks that can be read, as --salvage does", path);
+        ml_say("%s: view does that by itself: the page shows the blocks that can be read", path);
     return *ret_damaged;
 }
 

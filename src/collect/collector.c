@@ -22,6 +22,7 @@
 #include "losses.h"
 #include "nanoseconds.h"
 #include "own_root.h"
+#include "older_memory.h"
 #include "pauses.h"
 #include "sandboxed.h"
 #include "saves.h"
@@ -190,6 +191,7 @@ static uint64_t round_once(struct ml_collector *c)
     ml_session_dir_hear(c->session);
     ml_handed_keep(&c->handed, is_target, c);
     ml_collector_remove_ended(c, c->ticks.ticks);
+    ml_collector_take_older(c);
     ml_collector_take_pauses(c);
     ml_collector_take_records(c, c->ticks.ticks);
     atomic_fetch_add(&c->session->page->rounds, 1);

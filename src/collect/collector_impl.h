@@ -9,6 +9,7 @@
  *     collector_sleep.c     how long to sleep between rounds
  *     saves.c               copies of the trace so far
  *     pauses.c              marks of pauses
+ *     older_memory.c        a mark after memory that is older than the recording
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -75,6 +76,8 @@ struct ml_collector {
     uint32_t pauses;             /* so far */
     uint64_t pause_ns;           /* when the last one began */
     uint64_t paused_ns;          /* all that have ended */
+    uint64_t older_ticks;        /* of the session page, as far as the trace has it … */
+    uint64_t older_marks;        /* … so often */
     uint32_t silent;             /* processes that ran at the end and had not said hello */
     const char *command;
     struct ml_saves saves;
@@ -88,6 +91,22 @@ struct ml_collector {
 static inline void ml_collector_take_records(struct ml_collector *c, uint64_t until)
 {
     c->words += ml_merge_pass(&c->merge, &c->stage, until);
+}
+
+/* Writes a mark of the recording itself, see ml_mark_is_of_recording(). */
+static inline void ml_collector_mark(struct ml_collector *c, uint64_t time_ns, uint64_t kind,
+                                     uint64_t number)
+{
+    const struct ml_encoder *e = c->writer.encoder;
+    struct ml_event ev = {.kind = ML_MARK,
+                          .time_ns = time_ns,
+                          .thread = e->thread,
+                          .space = e->space,
+                          .scope = e->scope,
+                          .args = {kind, number}};
+
+    c->stage.own_events++;
+    ml_trace_writer_event(&c->writer, &ev);
 }
 
 static inline void ml_collector_forget_samples(struct ml_collector *c, const struct ml_target *t)

@@ -13,20 +13,6 @@
 /* Beyond all addresses of a process. */
 #define EVERY_ADDRESS (UINT64_C(1) << 48)
 
-static void emit_mark(struct ml_collector *c, uint64_t time_ns, uint64_t kind)
-{
-    const struct ml_encoder *e = c->writer.encoder;
-    struct ml_event ev = {.kind = ML_MARK,
-                          .time_ns = time_ns,
-                          .thread = e->thread,
-                          .space = e->space,
-                          .scope = e->scope,
-                          .args = {kind, (c->turn + 1) / 2}};
-
-    c->stage.own_events++;
-    ml_trace_writer_event(&c->writer, &ev);
-}
-
 static void free_all(struct ml_collector *c, struct ml_target *t, uint32_t space, uint64_t time_ns)
 {
     const struct ml_encoder *e = c->writer.encoder;
@@ -66,13 +52,19 @@ static void keep_number(struct ml_collector *c, const char *key, uint64_t number
 }
 
 /* For readers, which need not look for the marks. */
-static void keep_settings(struct ml_collector *c, uint64_t until_ns)
+static void keep_settings(struct ml_collector *c, bool goes_on)
 {
-    bool goes_on = c->turn & 1;
-
     keep_number(c, ML_SETTING_PAUSES, c->pauses);
-    keep_number(c, ML_SETTING_PAUSED_NS,
-                c->paused_ns + (goes_on ? until_ns - ml_min_u64(c->pause_ns, until_ns) : 0));
+    keep_number(c, ML_SETTING_PAUSED_NS, c->paused_ns);
+    if (goes_on)
+        keep_number(c, ML_SETTING_PAUSED_SINCE_NS, c->pause_ns);
+    else
+        ml_dict_config(&c->dict, ML_SETTING_PAUSED_SINCE_NS, "");
+}
+
+static void add_pause(struct ml_collector *c, uint64_t until_ns)
+{
+    c->paused_ns += until_ns - ml_min_u64(c->pause_ns, until_ns);
 }
 
 /* The next end of a pause, in the order in which they happened. */
@@ -83,11 +75,11 @@ static void turn(struct ml_collector *c, uint64_t time_ns)
         c->pauses++;
         c->pause_ns = time_ns;
     } else {
-        c->paused_ns += time_ns - ml_min_u64(c->pause_ns, time_ns);
+        add_pause(c, time_ns);
     }
-    emit_mark(c, time_ns, c->turn & 1 ? ML_MARK_PAUSE : ML_MARK_RESUME);
+    ml_collector_mark(c, time_ns, c->turn & 1 ? ML_MARK_PAUSE : ML_MARK_RESUME, (c->turn + 1) / 2);
     free_heaps(c, time_ns);
-    keep_settings(c, time_ns);
+    keep_settings(c, c->turn & 1);
 }
 
 /* The next turn. A recording that began paused has no time. */
@@ -119,5 +111,6 @@ void ml_collector_end_pause(struct ml_collector *c)
     if (!(c->turn & 1))
         return;
     free_heaps(c, c->ticks.ns);
-    keep_settings(c, c->ticks.ns);
+    add_pause(c, c->ticks.ns);
+    keep_settings(c, false);
 }

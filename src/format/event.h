@@ -64,15 +64,27 @@ static inline bool ml_lost_is_events(uint64_t reason)
 #define ML_MARK_PAUSE 5
 #define ML_MARK_RESUME 6
 
-/* Whether a mark of this kind begins or ends a pause, which is one of all threads and processes. */
+/* Memory that is older than the recording has been recorded: allocations before this mark may be
+ * of any age. */
+#define ML_MARK_OLDER 7
+
+/* Whether a mark of this kind begins or ends a pause. */
 static inline bool ml_mark_is_pause(uint64_t kind)
 {
     return kind == ML_MARK_PAUSE || kind == ML_MARK_RESUME;
 }
 
-/* Settings of a trace that has such marks: their number, and the time between them. */
+/* Whether it is a mark of the recording itself: of all threads and processes. */
+static inline bool ml_mark_is_of_recording(uint64_t kind)
+{
+    return ml_mark_is_pause(kind) || kind == ML_MARK_OLDER;
+}
+
+/* Settings of a trace that has such marks: their number, the time between them, and when the pause
+ * that goes on began; "": none goes on, and the time includes all of them. */
 #define ML_SETTING_PAUSES "pauses"
 #define ML_SETTING_PAUSED_NS "paused_ns"
+#define ML_SETTING_PAUSED_SINCE_NS "paused_since_ns"
 /* Setting of a trace of malloc that began in the middle of the program: `memledger attach --heap`.
  * Frees of older blocks are in it. */
 #define ML_SETTING_BEGAN_LATE "heap_began_late"

@@ -24,7 +24,7 @@
 #include <stdint.h>
 
 #define ML_SHARED_MAGIC 0x474e524d /* "MRNG" */
-#define ML_SHARED_VERSION 21
+#define ML_SHARED_VERSION 23
 
 /* The environment variable that gives a target the session directory. */
 #define ML_SESSION_ENV "MEMLEDGER_SESSION"
@@ -168,6 +168,9 @@ struct ml_session {
      * and of the last begin. */
     _Atomic uint32_t turn;
     _Atomic uint64_t turned_ticks[2];
+    /* Of a recording that joined a running process: when memory that is older had last been put
+     * into the rings; 0: not yet. */
+    _Atomic uint64_t older_ticks;
 
     /* The collector sleeps on `doorbell` (a futex) while `sleeping` is set. A target whose ring
      * fills adds one, and wakes the collector if it sleeps. The collector does not sleep if the
@@ -507,6 +510,8 @@ enum ml_record_kind {
                      server: 0 for this process's own file, else the server's number + 1 */
     ML_REC_HELPS, /* nothing: this thread makes its next allocation as a worker in the parallel
                      region of another thread, which it does not know */
+    ML_REC_ALLOC_APART, /* addr, size: an ML_ALLOC in no scope and without a stack: where it was
+                           made is not known */
     ML_REC_KINDS,
 };
 

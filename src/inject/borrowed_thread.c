@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "command_line.h"
 #include "nanoseconds.h"
 #include "process_threads.h"
 #include "safe_point.h"
@@ -19,8 +20,21 @@
 
 #define SEARCH_MS 5000 /* for a thread at a safe point */
 
-static int explain_seize(pid_t pid, int r, struct ml_error *err)
+/* A process has one tracer at a time, and another attach is one while it begins. */
+static int explain_tracer(pid_t pid, pid_t tracer, struct ml_error *err)
 {
+    char command[200];
+
+    ml_command_line_of((uint32_t)tracer, command, sizeof(command));
+    return ml_error_set(err, -EBUSY,
+                        "process %d is being traced by process %d%s%s%s; try again when that has "
+                        "ended",
+                        (int)pid, (int)tracer, *command ? " (" : "", command, *command ? ")" : "");
+}
+
+static int explain_seize(pid_t pid, pid_t tid, int r, struct ml_error *err)
+{
+    pid_t tracer = r == -EPERM ? ml_thread_tracer(tid) : 0;
     char scope = '0';
     int fd = open("/proc/sys/kernel/yama/ptrace_scope", O_RDONLY | O_CLOEXEC);
 
@@ -29,6 +43,8 @@ static int explain_seize(pid_t pid, int r, struct ml_error *err)
             scope = '0';
         close(fd);
     }
+    if (tracer)
+        return explain_tracer(pid, tracer, err);
     if (r == -ENOEXEC)
         return ml_error_set(err, r, "cannot recognise the libc of process %d", (int)pid);
     if (r != -EPERM)
@@ -154,7 +170,7 @@ static int find_thread(struct ml_borrowed_thread *b, struct ml_unwinder *u, stru
         for (unsigned i = 0; i < threads.count && b->held_count < ML_BORROW_THREADS_MAX; i++) {
             int r = try_thread(b, u, threads.all[i], &why);
             if (r != -EAGAIN)
-                return r ? explain_seize(b->pid, r, err) : 0;
+                return r ? explain_seize(b->pid, threads.all[i], r, err) : 0;
         }
         poll(NULL, 0, 1);
     } while (ml_clock_ns(CLOCK_MONOTONIC) < end_ns);

@@ -9,10 +9,12 @@
 #include <fcntl.h>
 #include <gelf.h>
 #include <linux/futex.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
+#include <sys/utsname.h>
 
 #include "arena.h"
 #include "compiler.h"
@@ -393,7 +395,8 @@ static const char *trouble_in(const struct stack *s)
 
 /* ---- System calls ------------------------------------------------------------ */
 
-/* A call that replaces the signal mask while it waits: the mask cannot be saved and restored. */
+/* A call that replaces the signal mask while it waits. The kernel puts the thread's own one back
+ * when the call ends, or else the call sets the other one again when it is repeated. */
 static bool has_own_mask(pid_t pid, const struct user_regs_struct *regs)
 {
     uint64_t mask = 0;
@@ -408,6 +411,17 @@ static bool has_own_mask(pid_t pid, const struct user_regs_struct *regs)
         return regs->r9 && (!ml_traced_read(pid, regs->r9, &mask, sizeof(mask)) || mask);
     default: return false;
     }
+}
+
+/* Linux before 5.1 gives the tracer the mask of the call, and not the thread's own one, which could
+ * thus be neither saved nor restored. */
+static bool kernel_knows_own_mask(void)
+{
+    struct utsname kernel;
+    unsigned major = 0, minor = 0;
+
+    return !uname(&kernel) && sscanf(kernel.release, "%u.%u", &major, &minor) == 2 &&
+           (major > 5 || (major == 5 && minor >= 1));
 }
 
 struct rseq_configuration {
@@ -434,8 +448,8 @@ bool ml_point_is_safe(struct ml_unwinder *u, struct ml_traced_thread *t, const c
     *ret_why = "not readable";
     if (ml_traced_registers(t, &regs))
         return false;
-    if (has_own_mask(t->pid, &regs))
-        *ret_why = "waiting for signals";
+    if (has_own_mask(t->pid, &regs) && !kernel_knows_own_mask())
+        *ret_why = "waiting with another signal mask, which needs Linux 5.1";
     else if (in_rseq(t))
         *ret_why = "in a restartable sequence";
     else {

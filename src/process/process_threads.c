@@ -25,3 +25,19 @@ int ml_threads_visit(pid_t pid, bool (*visit)(pid_t tid, void *context), void *c
     closedir(tasks);
     return found;
 }
+
+pid_t ml_thread_tracer(pid_t tid)
+{
+    char path[64], line[256];
+    int tracer = 0;
+    FILE *status;
+
+    snprintf(path, sizeof(path), "/proc/%d/status", (int)tid);
+    status = fopen(path, "re");
+    while (status && fgets(line, sizeof(line), status))
+        if (sscanf(line, "TracerPid: %d", &tracer) == 1)
+            break;
+    if (status)
+        fclose(status);
+    return tracer;
+}

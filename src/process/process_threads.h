@@ -12,4 +12,7 @@
  * @return 1 if one did, else 0; negative errno: the process has ended, or cannot be seen */
 int ml_threads_visit(pid_t pid, bool (*visit)(pid_t tid, void *context), void *context);
 
+/* The process that traces the thread, with ptrace; 0: none does. */
+pid_t ml_thread_tracer(pid_t tid);
+
 #endif

@@ -287,7 +287,7 @@ static int look_up(struct work *w, const struct ml_symbolize_opts *opts)
 int ml_symbolize(const char *path, const struct ml_symbolize_opts *opts, struct ml_symbolized *ret,
                  struct ml_error *err)
 {
-    const struct ml_trace_opts recorded = {.without_symbols = true};
+    const struct ml_trace_opts recorded = {.without_symbols = true, .no_option = true};
     struct ml_trace *trace = NULL;
     struct work w = {.ret = ret};
     struct stat st;

@@ -73,7 +73,7 @@ static int mark_kind(const struct ml_trace *trace, uint64_t number, struct ml_bu
         [MEMLEDGER_MARK_STEP] = "step",   [MEMLEDGER_MARK_EPOCH] = "epoch",
         [MEMLEDGER_MARK_PHASE] = "phase", [ML_MARK_NODE] = "node",
         [ML_MARK_TYPE] = "type",          [ML_MARK_PAUSE] = "pause",
-        [ML_MARK_RESUME] = "resume",
+        [ML_MARK_RESUME] = "resume",      [ML_MARK_OLDER] = "older",
     };
 
     (void)trace;

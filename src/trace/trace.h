@@ -25,6 +25,7 @@ struct ml_trace;
 
 struct ml_trace_opts {
     bool salvage;         /* skip damaged blocks instead of failing */
+    bool no_option;       /* the user cannot ask for that: errors name a command that does it */
     bool without_symbols; /* frames and stacks as they were recorded, see ML_BLOCK_SYMBOLS */
 };
 
@@ -124,6 +125,10 @@ int ml_trace_open(const char *path, const struct ml_trace_opts *opts, struct ml_
 void ml_trace_free(struct ml_trace *t);
 
 const struct ml_trace_info *ml_trace_info(const struct ml_trace *t);
+
+/* The time of the run when the trace was read, in ns since it began: while it is recorded, that of
+ * the clock, else that of the last event. */
+uint64_t ml_trace_now_ns(const struct ml_trace *t);
 
 /* Definitions by number. A number that the file does not define gives a
  * placeholder, never NULL: string "?", and zeros for the rest. */

@@ -27,15 +27,15 @@ int ml_trace_block_error(const struct ml_trace *t, uint64_t offset, int code, co
         return ml_error_set(err, code, "%s: not enough memory to read the block at byte %" PRIu64,
                             t->path, offset);
     if (code != -EBADMSG)
-        return ml_error_set(err, code, "%s: cannot read the block at byte %" PRIu64 ": %s%s",
-                            t->path, offset, strerror(-code),
-                            t->salvage ? "" : "; --salvage reads the rest");
+        return ml_error_set(err, code, "%s: cannot read the block at byte %" PRIu64 ": %s%s%s%s",
+                            t->path, offset, strerror(-code), t->salvage ? "" : "; ",
+                            t->salvage ? "" : t->salvage_by, t->salvage ? "" : " reads the rest");
     if (t->opened && t->salvage)
         return ml_error_set(err, code,
                             "%s: the block at byte %" PRIu64
                             " changed since the file was opened (%s); open it again",
                             t->path, offset, reason);
-    return ml_error_set(
-        err, code, "%s: the block at byte %" PRIu64 " is damaged (%s); --salvage reads the rest",
-        t->path, offset, reason);
+    return ml_error_set(err, code,
+                        "%s: the block at byte %" PRIu64 " is damaged (%s); %s reads the rest",
+                        t->path, offset, reason, t->salvage_by);
 }

@@ -34,6 +34,7 @@ struct ml_trace {
     char *path; /* for messages */
     int fd;
     bool salvage;
+    const char *salvage_by; /* for messages: the option, or a command that has it */
     bool without_symbols;
     bool opened; /* and immutable from then on */
     struct ml_trace_info info;

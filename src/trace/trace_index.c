@@ -107,6 +107,6 @@ int ml_trace_load_index(struct ml_trace *t, struct ml_block_reader *r, struct ml
         return ml_trace_block_error(t, trailer.index_offset, code, NULL, err);
     return ml_error_set(err, code,
                         "%s: the index at byte %" PRIu64
-                        " is damaged (%s); --salvage reads the file without it",
-                        t->path, trailer.index_offset, r->reason);
+                        " is damaged (%s); %s reads the file without it",
+                        t->path, trailer.index_offset, r->reason, t->salvage_by);
 }

@@ -100,8 +100,8 @@ static int check_header(struct ml_trace *t, const uint8_t *bytes, struct ml_erro
         }
         return ml_error_set(err, -EBADMSG,
                             "%s: the file header, bytes 0 to %d, is damaged (checksum); "
-                            "--salvage reads the rest",
-                            t->path, ML_FILE_HEADER_BYTES - 1);
+                            "%s reads the rest",
+                            t->path, ML_FILE_HEADER_BYTES - 1, t->salvage_by);
     default: return foreign_error(t, bytes, ML_FILE_HEADER_BYTES, err);
     }
 }
@@ -204,6 +204,7 @@ int ml_trace_open_fd(int fd, const char *path, const struct ml_trace_opts *opts,
         t->fd = fd;
         t->path = strdup(path);
         t->salvage = opts && opts->salvage;
+        t->salvage_by = opts && opts->no_option ? "memledger summary --salvage" : "--salvage";
         t->without_symbols = opts && opts->without_symbols;
     }
     if (!t || !t->path) {
@@ -271,4 +272,13 @@ const struct ml_trace *ml_trace_checkpoints(const struct ml_trace *t)
 const struct ml_trace_info *ml_trace_info(const struct ml_trace *t)
 {
     return &t->info;
+}
+
+uint64_t ml_trace_now_ns(const struct ml_trace *t)
+{
+    const struct ml_trace_info *info = &t->info;
+
+    if (info->being_written && info->read_wall_ns > info->start_wall_ns + info->end_ns)
+        return info->read_wall_ns - info->start_wall_ns;
+    return info->end_ns;
 }

@@ -93,7 +93,8 @@ static void put_head(const struct ml_live_model *model, const struct ml_live_vie
                      const char *file, struct ml_screen *screen)
 {
     char words[ML_LIVE_STATE_ROOM], time[32], rate[32], length[32];
-    char step[96] = "", lost[64] = "", ooms[64] = "", ended[40] = "";
+    char step[96] = "", pace[64] = "", lost[64] = "", ooms[64] = "", ended[40] = "";
+    char end[ML_LIVE_END_ROOM];
 
     ml_screen_line(screen, ML_LOOK_TITLE, "memledger live  %s  %s%s", ml_base_name(file),
                    ml_live_state_words(words, view), model->frozen ? "  FROZEN (space)" : "");
@@ -109,11 +110,16 @@ static void put_head(const struct ml_live_model *model, const struct ml_live_vie
         snprintf(lost, sizeof(lost), "  %llu EVENTS LOST", (unsigned long long)view->lost);
     if (view->refusals > 0)
         snprintf(ooms, sizeof(ooms), "  %llu OUT OF MEMORY", (unsigned long long)view->refusals);
+    if (!view->at_end)
+        snprintf(pace, sizeof(pace), "  %s allocations/s",
+                 ml_format_count(rate, (int64_t)view->allocations_per_second));
     ml_screen_line(screen, view->lost || view->refusals ? ML_LOOK_WARNING : ML_LOOK_PLAIN,
-                   "%s%s%s  %zu process%s%s%s  %s allocations/s%s%s", view->host ? view->host : "",
+                   "%s%s%s  %zu process%s%s%s%s%s%s", view->host ? view->host : "",
                    view->host ? "  " : "", ml_format_duration_ns(time, (int64_t)view->time_ns),
-                   view->processes.len, view->processes.len == 1 ? "" : "es", ended, step,
-                   ml_format_count(rate, (int64_t)view->allocations_per_second), lost, ooms);
+                   view->processes.len, view->processes.len == 1 ? "" : "es", ended, step, pace,
+                   lost, ooms);
+    if (view->at_end)
+        ml_screen_line(screen, ML_LOOK_PLAIN, "%s", ml_live_end_words(end, view, file));
 }
 
 static void put_device(const struct ml_live_device *d, struct ml_screen *screen)
@@ -137,7 +143,7 @@ static void put_devices(const struct ml_live_view *view, struct ml_screen *scree
     size_t shown = view->devices.len < DEVICES_MAX ? view->devices.len : DEVICES_MAX;
 
     ml_screen_line(screen, ML_LOOK_DIM, "%-10s%12s%12s%12s%12s%13s  last 5 minutes", "device",
-                   "now", "peak", "last minute", "driver", "unexplained");
+                   ml_live_now_title(view), "peak", "last minute", "driver", "unexplained");
     if (shown == 0)
         ml_screen_line(screen, ML_LOOK_PLAIN, "%s", ML_LIVE_NO_MEMORY);
     for (size_t i = 0; i < shown; i++)
@@ -147,14 +153,24 @@ static void put_devices(const struct ml_live_view *view, struct ml_screen *scree
                        view->devices.len - shown);
 }
 
+/* The name of a row, or of a block's key, that may be empty. */
+static const char *name_or_none(const char *name, enum ml_key key, char text[32])
+{
+    if (name[0])
+        return name;
+    snprintf(text, 32, "(no %s)", ml_key_name(key));
+    return text;
+}
+
 static void put_path(const struct ml_live_model *model, struct ml_screen *screen)
 {
     const struct ml_live_question *q = &model->question;
     struct ml_buf path = {0};
+    char none[32];
 
     for (size_t i = 0; i < q->filter_count; i++)
-        if (ml_buf_printf(&path, "%s > ", q->filters[i].name[0] ? q->filters[i].name : "(none)") <
-            0)
+        if (ml_buf_printf(&path, "%s > ",
+                          name_or_none(q->filters[i].name, q->filters[i].key, none)) < 0)
             screen->error = -ENOMEM;
     ml_screen_line(screen, ML_LOOK_TITLE, "%sby %s, %zu row%s, order: %s%s%s%s",
                    path.data ? (const char *)path.data : "", ml_key_name(q->by), model->rows.len,
@@ -164,15 +180,16 @@ static void put_path(const struct ml_live_model *model, struct ml_screen *screen
     ml_buf_release(&path);
 }
 
-static void put_row(const struct ml_live_row *row, bool selected, struct ml_screen *screen)
+static void put_row(const struct ml_live_row *row, enum ml_key by, bool selected,
+                    struct ml_screen *screen)
 {
-    char now[32], peak[32], growth[40], blocks[32];
+    char now[32], peak[32], growth[40], blocks[32], none[32];
     size_t fixed = 12 + 9 + 12 + 13 + 11;
     size_t name = screen->width > fixed + NAME_MIN ? screen->width - fixed : NAME_MIN;
 
     ml_screen_line(screen, selected ? ML_LOOK_SELECTED : ML_LOOK_PLAIN,
                    "%s%12s%7.1f %%%12s%13s%11s",
-                   ml_screen_fit(screen, row->name[0] ? row->name : "(none)", name),
+                   ml_screen_fit(screen, name_or_none(row->name, by, none), name),
                    ml_format_bytes(now, (int64_t)row->bytes, ML_UNIT_AUTO), row->percent,
                    ml_format_bytes(peak, (int64_t)row->peak_bytes, ML_UNIT_AUTO),
                    row->has_growth ? ml_live_growth(growth, row->growth_bytes, ML_UNIT_AUTO) : "",
@@ -189,18 +206,20 @@ static void scroll(struct ml_live_model *model, size_t page)
         model->first = 0;
 }
 
-static size_t put_rows(struct ml_live_model *model, struct ml_screen *screen)
+static size_t put_rows(struct ml_live_model *model, const struct ml_live_view *view,
+                       struct ml_screen *screen)
 {
     size_t fixed = 12 + 9 + 12 + 13 + 11, page;
     size_t name = screen->width > fixed + NAME_MIN ? screen->width - fixed : NAME_MIN;
 
     ml_screen_line(screen, ML_LOOK_DIM, "%s%12s%9s%12s%13s%11s",
-                   ml_screen_fit(screen, ml_key_name(model->question.by), name), "now", "share",
-                   "peak", "last minute", "blocks");
+                   ml_screen_fit(screen, ml_key_name(model->question.by), name),
+                   ml_live_now_title(view), "share", "peak", "last minute", "blocks");
     page = screen->height > screen->lines.len + 1 ? screen->height - screen->lines.len - 1 : 0;
     scroll(model, page);
     for (size_t i = 0; i < page && model->first + i < model->rows.len; i++)
-        put_row(&model->rows.items[model->first + i], model->first + i == model->selected, screen);
+        put_row(&model->rows.items[model->first + i], model->question.by,
+                model->first + i == model->selected, screen);
     return page;
 }
 
@@ -219,7 +238,7 @@ size_t ml_live_screen(struct ml_live_model *model, const struct ml_live_view *vi
         put_path(model, screen);
         if (view->awaits_names)
             ml_screen_line(screen, ML_LOOK_DIM, "%s", ML_LIVE_AWAITS_NAMES);
-        page = put_rows(model, screen);
+        page = put_rows(model, view, screen);
     }
     ml_screen_fill(screen, screen->height - 1);
     ml_screen_line(screen, ML_LOOK_DIM, "%s",

@@ -33,7 +33,7 @@ static const char *const reports[] = {
     "table --by @by --temporary --json @",
     "steps @",
     "check --max-peak 1 --max-leaks 1 @",
-    "check --max-growth 1 --json @",
+    "check --max-growth 1/step --json @",
     "steps --json @",
     "leaks --by @by @",
     "leaks --by @by --json @",

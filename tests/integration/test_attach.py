@@ -8,7 +8,9 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 
+import attaching
 import harness
 from attaching import begin, end
 from harness import MEMLEDGER, Skip, check, contains, equal, program
@@ -51,6 +53,12 @@ def test_malloc():
     text = harness.plain(MEMLEDGER, "summary", "t.mled").stdout
     contains(text, "began while the program ran", "summary")
     contains(text, "live at end", "summary")
+    checked = harness.plain(MEMLEDGER, "check", "--max-leaks", "100B", "t.mled")
+    equal((checked.returncode, checked.stdout), (1, ""), "check --max-leaks of a running program")
+    contains(checked.stderr, "leaks on cpu cannot be checked: the program was still running when "
+             "the recording ended", "check --max-leaks")
+    checked = harness.plain(MEMLEDGER, "check", "--max-leaks", "300B", "t.mled")
+    equal(checked.returncode, 0, "check --max-leaks with less live than allowed", checked.stderr)
 
 
 def test_began_late():
@@ -76,6 +84,10 @@ def test_end_of_the_program():
     p.end()
     equal(attached.wait(harness.PATIENCE_S), 0, "exit code of attach")
     contains(harness.plain(MEMLEDGER, "summary", "t.mled").stdout, "never freed", "summary")
+    leaks = harness.plain(MEMLEDGER, "leaks", "t.mled").stdout
+    contains(leaks, "does not contain earlier blocks of malloc", "what leaks cannot know")
+    lines = harness.plain(MEMLEDGER, "table", "--by", "line", "--at", "end", "t.mled").stdout
+    contains(lines, "memledger attach records no stacks; memledger run --stacks does", "the hint")
 
 
 def last_words(attached, code=0):
@@ -194,6 +206,53 @@ def test_running_children():
     equal(harness.report("summary", "t.mled")["peak_bytes"], 200, "bytes of the later child")
     for child in harness.children(p.process.pid):
         os.kill(child, signal.SIGKILL)
+    p.end()
+
+
+WAITS_FOR_SIGNALS = """
+import ctypes, signal
+seen = []
+signal.signal(signal.SIGUSR1, lambda *_: seen.append("handled"))
+signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGUSR1])
+print("ready", flush=True)
+result = ctypes.CDLL(None).sigsuspend(ctypes.create_string_buffer(128))
+print(result, *seen, signal.SIGUSR1 in signal.pthread_sigmask(signal.SIG_BLOCK, []))
+"""
+
+
+def test_sigsuspend():
+    """As nginx's first process waits: with a signal mask that holds for the wait only."""
+    process = subprocess.Popen([sys.executable, "-c", WAITS_FOR_SIGNALS], stdout=subprocess.PIPE,
+                               text=True)
+    equal(harness.read_line(process), "ready", "first line")
+    for _ in range(3):
+        end(begin(process.pid, "--heap"))
+    equal(process.poll(), None, "exit code of the program, which must go on waiting")
+    process.send_signal(signal.SIGUSR1)
+    equal(process.communicate(timeout=harness.PATIENCE_S)[0], "-1 handled True\n", "its end")
+
+
+def test_file_of_another_attach():
+    """The message names the command that writes it."""
+    first, second = Program(), Program()
+    attached = begin(first.process.pid)
+    contains(refused("attach", "-f", "-o", "t.mled", second.process.pid),
+             f"(memledger attach {first.process.pid})", "message")
+    end(attached)
+    first.end()
+    second.end()
+
+
+def test_two_at_once():
+    """The second one names the first, or has come late enough to record or to be refused."""
+    p = Program()
+    both = [attaching.start(p.process.pid, "-o", f"{name}.mled") for name in ("a", "b")]
+    time.sleep(1)
+    for attached in both:
+        attached.terminate()
+    for attached in both:
+        said = attached.communicate(timeout=harness.PATIENCE_S)[1]
+        check("another user" not in said, "the reason", said)
     p.end()
 
 

@@ -58,6 +58,8 @@ def test_unfinished():
     harness.wait_until(lambda: os.path.getsize("t.mled") > 1000, "the first block")
     contains(summary().stdout, "warning: still being recorded (last event ", "a summary meanwhile")
     check(harness.report("summary", "t.mled")["health"]["being_written"], "health meanwhile")
+    contains(harness.plain(harness.MEMLEDGER, "steps", "t.mled").stderr,
+             "has no steps yet: it is still being recorded", "steps meanwhile")
     os.kill(harness.collector_of(process), signal.SIGKILL)
     process.stdin.write("\n")
     finish(process)

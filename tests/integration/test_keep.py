@@ -4,10 +4,13 @@
 # kills; scripts/keep-kills.sh makes a hundred of each sort.
 #
 # SPDX-License-Identifier: Apache-2.0
+import json
 import os
 import random
+import re
 import signal
 import struct
+import subprocess
 import time
 
 import harness
@@ -113,6 +116,10 @@ def test_to_the_end():
     # The window may begin between a free and its allocation.
     allocations = window["allocations_before"] + summary["allocations"] - LIVE
     check(allocations in (4000000, 3999999), f"{allocations} allocations")
+    live = json.loads(plain(MEMLEDGER, "live", "--once", "--json", "t.mled").stdout)
+    equal(live["allocations"], 4000000, "allocations since the start")
+    events = re.search(r"([\d,]+) events", result.err).group(1).replace(",", "")
+    equal(live["events"], int(events), "events since the start", result.err)
     contains(plain(MEMLEDGER, "summary", "t.mled").stdout, "the window begins at", "summary")
     contains(result.err, "the last of them in", "the closing note")
     checked = plain(MEMLEDGER, "check", "--max-peak", "1TB", "t.mled")
@@ -120,6 +127,25 @@ def test_to_the_end():
     contains(checked.stdout, "dropped events", "a check")
     checked = plain(MEMLEDGER, "check", "--max-leaks", "1TB", "t.mled")
     equal(checked.returncode, 0, "exit code of a check for leaks", checked.stdout)
+
+
+def test_followed():
+    """What a follower shows never falls when the file is replaced, and the first look shows the same."""
+    new_told()
+    process = start(program("keeps_last"), "told", 4000000,
+                    options=["-f", "--keep", "16MiB", "--sample-hz", "0"])
+    harness.wait_until(lambda: told() > 10000 and os.path.getsize("t.mled") > 0, "the recording")
+    follower = subprocess.Popen([MEMLEDGER, "live", "--json", "--rate", "20", "t.mled"],
+                                stdout=subprocess.PIPE, text=True)
+    before = {}
+    for line in follower.stdout:
+        now = json.loads(line)
+        for key in ("allocations", "frees", "events", "peak_bytes"):
+            check(now[key] >= before.get(key, 0), f"{key} fell", before, now)
+        before = now
+    equal(follower.wait(), 0, "exit code of live")
+    equal(before["allocations"], 4000000, "allocations at the end", before)
+    equal(finish(process).code, 0, "exit code")
 
 
 def test_a_time():

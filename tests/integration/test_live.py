@@ -101,6 +101,47 @@ def test_equals_table():
     ended = state("t.mled")
     check(ended["finished"] and not ended["being_recorded"], "the state afterwards")
     equal((ended["steps"], ended["step"]), (3, 2), "steps, and the last one")
+    check(ended["bytes"] > 0, "live memory at the end", ended)
+    for by in ("category", "module", "process", "device", "label", "scope"):
+        equal(rows("t.mled", by), table("t.mled", by), f"live by {by} after the end")
+
+
+def ended_state(*requests):
+    """Of a program that does what on_request is asked for; a follower sees the same as `--once`."""
+    process = harness.start(program("on_request"), stdin=subprocess.PIPE,
+                            options=["-f", "--sample-hz", "0"])
+    for request in ("nothing", *requests):
+        print(request, file=process.stdin, flush=True)
+        equal(harness.read_line(process), "ok", request)
+    follower = subprocess.Popen([MEMLEDGER, "live", "--json", "t.mled"], stdout=subprocess.PIPE,
+                                text=True)
+    harness.finish(process)
+    last = json.loads(follower.communicate(timeout=harness.PATIENCE_S)[0].splitlines()[-1])
+    now = state("t.mled")
+    for key in ("finished", "bytes", "blocks", "peak_bytes", "events", "frees", "at_end_ns", "all_freed"):
+        equal(last[key], now[key], f"{key} for a follower")
+    return now
+
+
+def test_ended():
+    """The last memory of a recording that has ended, its peak, and where to look for more."""
+    now = ended_state("block 1 1000", "block 2 500", "unblock 2")
+    equal((now["bytes"], now["peak_bytes"], now["all_freed"]), (1000, 1500, False), "what is left", now)
+    equal([(row["bytes"], row["blocks"]) for row in now["rows"]], [(1000, 1)], "rows", now)
+    [process] = now["processes"]
+    equal((process["ended"], process["bytes"]), (True, 1000), "the process", now)
+    summary = harness.report("summary", "t.mled")
+    equal((now["allocations"], now["frees"]), (summary["allocations"], summary["frees"]), "totals", now)
+    text = live("--once", "t.mled")
+    contains(text, "t.mled: ended", "state")
+    contains(" ".join(text.split()), "memledger summary t.mled and memledger view t.mled show", "next commands")
+    contains(text, "at end", "the title of the column")
+    now = ended_state("block 1 1000", "block 2 500", "unblock 1", "unblock 2")
+    equal((now["bytes"], now["peak_bytes"], now["all_freed"]), (500, 1500, True), "the last memory", now)
+    equal((now["allocations"], now["frees"]), (2, 2), "totals of the whole recording", now)
+    contains(live("--once", "t.mled"), "the program freed everything", "text")
+    page = harness.plain(MEMLEDGER, "metrics", "--once", "t.mled")
+    equal(re.findall(r"(?m)^memledger_live_bytes\{.*\} [1-9]", page.stdout), [], "metrics of an ended program")
 
 
 def test_one_follower():
@@ -501,6 +542,62 @@ def test_replaced():
         harness.finish(p)
     follower.kill()
     follower.wait()
+
+
+def test_other_user():
+    """A process that another user records is not known to this one."""
+    if os.geteuid() or not shutil.which("setpriv"):
+        raise Skip("only root can become another user, with setpriv", machine=True)
+    as_nobody = ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups"]
+    if harness.plain(*as_nobody, "test", "-x", MEMLEDGER).returncode:
+        raise Skip("the build folder is closed to other users", machine=True)
+    process, _ = start_training()
+    pid = settled("t.mled")["processes"][0]["pid"]
+    done = harness.plain(*as_nobody, MEMLEDGER, "live", "--once", str(pid))
+    equal(done.returncode, 1, "exit code", done.stderr)
+    contains(done.stderr, f"sudo memledger live {pid} shows it", "message")
+    harness.finish(process)
+
+
+def test_no_lines():
+    """The same words as those of table."""
+    equal(harness.run(program("keeps")).code, 0, "exit code")
+    table = harness.plain(MEMLEDGER, "table", "--at", "end", "--by", "line", "t.mled").stdout
+    text = live("--once", "--by", "line", "t.mled")
+    for words in "(no line)", next(l for l in table.splitlines() if l.startswith("No block has")):
+        contains(table, words, "table")
+        contains(text, words, "live")
+
+
+def test_ended_processes():
+    """Those that run are listed; of those that ended, the largest."""
+    process = harness.start("sh", "-c", "for i in 1 2 3 4 5; do sleep 0; done; cat",
+                            stdin=subprocess.PIPE, options=["--heap"])
+
+    def ended():
+        return [p for p in state("t.mled")["processes"] if p["ended"] and p["peak_bytes"]]
+    harness.wait_until(lambda: os.path.exists("t.mled") and os.path.getsize("t.mled"), "the file")
+    harness.wait_until(lambda: len(ended()) >= 5, "ended processes")
+    text = live("--once", "-n", "2", "t.mled")
+    equal(text.count("(ended)"), 2, "ended processes that are listed", text)
+    contains(text, f"{len(ended()) - 2} more processes ended", "the others")
+    contains(text, "cat", "the process that runs")
+    equal(live("--once", "t.mled").count("(ended)"), len(ended()), "with the default")
+    harness.finish(process)
+
+
+def test_damaged():
+    """Commands without --salvage name one that has it."""
+    equal(harness.run(program("keeps")).code, 0, "exit code")
+    with open("t.mled", "r+b") as file:
+        file.seek(80)  # in the first block
+        file.write(b"\xff" * 8)
+    for verb in (("live", "--once"), ("metrics", "--once"), ("symbolize",)):
+        done = harness.plain(MEMLEDGER, *verb, "t.mled")
+        equal(done.returncode, 1, f"exit code of {verb[0]}", done.stderr)
+        contains(done.stderr, "; memledger summary --salvage reads the rest", verb[0])
+    contains(harness.plain(MEMLEDGER, "table", "t.mled").stderr, "; --salvage reads the rest", "table")
+    equal(harness.plain(MEMLEDGER, "summary", "--salvage", "t.mled").returncode, 0, "exit code of summary")
 
 
 def test_json_lines():

@@ -151,9 +151,17 @@ def test_unwritable_folder():
     if os.access("locked", os.W_OK):
         # Root may write anywhere but here.
         refused(1, "cannot create /proc/t.mled: .* -o", "touch", "ran", trace="/proc/t.mled")
+        folder = "/sys/missing"
     else:
         refused(1, "cannot create locked/t.mled: .* -o", "touch", "ran", trace="locked/t.mled")
+        folder = "locked/missing"
+    reason = "(Permission denied|Operation not permitted|Read-only file system)"
+    refused(1, f"cannot create the folder of {folder}/t.mled: {reason}; .* -o", "touch", "ran",
+            trace=f"{folder}/t.mled")
     check(not os.path.exists("ran"), "the program was started")
+    run("true")
+    done = harness.plain(harness.MEMLEDGER, "export", "-o", f"{folder}/t.csv", "t.mled")
+    check(re.search(f"{folder}/t.csv.*{reason}", done.stderr), "the reason of export", done.stderr)
 
 
 def test_devices():

@@ -3,6 +3,7 @@
 #
 # SPDX-License-Identifier: Apache-2.0
 import subprocess
+import time
 
 import harness
 from harness import MEMLEDGER, check, contains, equal, program
@@ -43,6 +44,17 @@ def live(trace="t.mled"):
     """The sizes of what the trace says was never freed, by label."""
     rows = harness.report("table", trace, "--at", "end", "--by", "label")["groups"]
     return {row["label"]: (row["blocks"], row["bytes"]) for row in rows}
+
+
+def paused_health(trace):
+    """What a report says about a recording that is paused, None: not yet."""
+    health = harness.report("summary", trace)["health"]
+    return health if health.get("paused") else None
+
+
+def said(words):
+    text = " ".join(harness.plain(MEMLEDGER, "summary", "t.mled").stdout.split())
+    return text if words in text else None
 
 
 def test_blocks_are_followed_through_a_pause():
@@ -92,6 +104,28 @@ def test_paused_from_the_start():
     equal(live()["second"], (1, 2000), "a label of meanwhile")
 
 
+def test_reports_of_a_paused_recording():
+    """They say how long it has been paused so far."""
+    p = Program()
+    p.ask("block 1 1000")
+    command("pause", p.pid)
+    first = harness.wait_until(lambda: paused_health("t.mled"), "the pause in the trace")
+    time.sleep(0.1)
+    health = paused_health("t.mled")
+    equal(health["pauses"], 1, "pauses", health)
+    check(health["paused_ns"] >= first["paused_ns"] + 100_000_000, "the pause becomes longer", first, health)
+    text = harness.plain(MEMLEDGER, "summary", "t.mled").stdout
+    contains(" ".join(text.split()), "the recording is paused, for ", "summary")
+    command("resume", p.pid)
+    command("pause", p.pid)
+    text = harness.wait_until(lambda: said("paused 2 times"), "the second pause in the trace")
+    contains(text, "in all, and is paused now", "summary")
+    p.end()
+    health = harness.report("summary", "t.mled")["health"]
+    equal(health["paused"], False, "a recording that has ended is not paused", health)
+    check(health["paused_ns"] > 100_000_000, "the length of both pauses", health)
+
+
 def test_never_resumed():
     p = Program("--heap")
     p.ask("malloc 1 1000", "block 1 100")
@@ -130,6 +164,20 @@ def test_scopes():
     rows = harness.report("table", "t.mled", "--at", "end", "--by", "scope")["groups"]
     found = {row["bytes"]: row["scope"] for row in rows}
     equal(found, {10: "after", 20: None}, "the scopes after a pause")
+    harness.balanced(harness.dump("t.mled"))
+
+
+def test_scope_of_blocks_of_a_pause():
+    """It is not known: the thread that reports them may be anywhere."""
+    p = Program()
+    p.ask("push 0 outer", "block 1 1")
+    command("pause", p.pid)
+    p.ask("block 2 20", "label 2 second")
+    command("resume", p.pid)
+    p.ask("block 3 300", "pop")
+    p.end()
+    rows = harness.report("table", "t.mled", "--at", "end", "--by", "label,scope")["groups"]
+    equal({row["bytes"]: row["scope"] for row in rows}, {301: "outer", 20: None}, "scopes", rows)
     harness.balanced(harness.dump("t.mled"))
 
 

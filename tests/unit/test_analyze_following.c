@@ -1,5 +1,5 @@
-/* test_analyze_following.c: following a trace: what its processes use by the samples, and one that
- * cannot be opened.
+/* test_analyze_following.c: following a trace: what its processes use by the samples, its growth,
+ * and one that cannot be opened.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -97,12 +97,31 @@ static void test_ended_process(void **state)
     assert_int_equal(device.ours.bytes, 300);
 }
 
+/* Memory that is older than the recording is no growth of its last minute. */
+static void test_older_memory(void **state)
+{
+    const struct ml_event told = {.kind = ML_MARK, .args = {ML_MARK_OLDER, 1}};
+    struct fixture f = fixture_begin();
+
+    (void)state;
+    resident(&f, 0, 0, 300);
+    f.time_ns = UINT64_C(2000000000); /* the attach takes that long */
+    fixture_alloc(&f, f.block, 0x1000, 1000);
+    f.time_ns = UINT64_C(3000000000);
+    fixture_alloc(&f, f.block, 0x2000, 500);
+    fixture_event(&f, told);
+    f.time_ns = UINT64_C(9000000000);
+    fixture_alloc(&f, f.block, 0x3000, 70);
+    assert_int_equal(followed(&f).growth_bytes, 70);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_missing_file),
         cmocka_unit_test(test_resident),
         cmocka_unit_test(test_ended_process),
+        cmocka_unit_test(test_older_memory),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -271,6 +271,67 @@ static void a_cache_that_is_replaced_and_grows_leaks(void **state)
     release(&l);
 }
 
+/* One block of growing size, which each step replaces: by doubling, as a batch may, or by as much
+ * each time, as a list that is copied to add to it. */
+static enum ml_leak_sign sign_of_sizes(const uint64_t *sizes, size_t steps)
+{
+    struct story s = story_begin();
+    enum ml_leak_sign sign;
+    struct leaky l;
+
+    for (size_t i = 0; i < steps; i++) {
+        step(&s, i);
+        if (i > 0)
+            dies(&s, KEPT * i);
+        labelled(&s, KEPT * (i + 1), sizes[i], "batch");
+    }
+    step(&s, steps);
+    l = look(&s, by_label);
+    assert_int_equal(l.leaks.list.len, 1);
+    assert_int_equal(l.leaks.list.items[0].grown_blocks, 0);
+    sign = l.leaks.list.items[0].sign;
+    release(&l);
+    return sign;
+}
+
+static void a_batch_that_doubles_is_no_leak(void **state)
+{
+    static const uint64_t doubled[] = {100, 200, 400, 800, 1600, 3200, 6400};
+    static const uint64_t longer[] = {100, 200, 300, 401, 500, 600, 701};
+
+    (void)state;
+    for (size_t steps = 5; steps <= ML_ARRAY_SIZE(doubled); steps++) {
+        assert_int_equal(sign_of_sizes(doubled, steps), ML_LEAK_MAYBE);
+        assert_int_equal(sign_of_sizes(longer, steps), ML_LEAK_STEADY);
+    }
+}
+
+/* Six steps of the program began in the pause: growth per step is that of all. */
+static void steps_in_a_pause_count(void **state)
+{
+    struct story s = story_begin();
+    struct leaky l;
+
+    (void)state;
+    for (uint64_t i = 0; i < 6; i++) {
+        step(&s, 10 * i);
+        labelled(&s, KEPT + i * 4096, 100, "kept");
+    }
+    story_event(&s, (struct ml_event){.kind = ML_MARK, .args = {ML_MARK_PAUSE, 1}});
+    story_event(&s, (struct ml_event){.kind = ML_MARK, .args = {ML_MARK_RESUME, 1}});
+    labelled(&s, KEPT * 2, 600, "kept"); /* of the pause */
+    for (uint64_t i = 12; i < 15; i++) {
+        step(&s, 10 * i);
+        labelled(&s, KEPT + i * 4096, 100, "kept");
+    }
+    l = look(&s, by_label);
+    assert_int_equal(l.leaks.measured, 6);
+    assert_int_equal(l.leaks.paused, 6);
+    assert_true(l.leaks.bytes_per_step == 100);
+    assert_true(l.leaks.list.items[0].bytes_per_step == 100);
+    release(&l);
+}
+
 /* The blocks that go have another size, come back, or all go at once. */
 static void other_frees_do_not_hide_a_leak(void **state)
 {
@@ -622,6 +683,8 @@ int main(void)
         cmocka_unit_test(what_is_replaced_does_not_grow),
         cmocka_unit_test(a_block_for_one_of_another_group_is_no_growth),
         cmocka_unit_test(a_cache_that_is_replaced_and_grows_leaks),
+        cmocka_unit_test(a_batch_that_doubles_is_no_leak),
+        cmocka_unit_test(steps_in_a_pause_count),
         cmocka_unit_test(other_frees_do_not_hide_a_leak),
         cmocka_unit_test(a_list_that_is_filled_now_and_then_is_likely_a_leak),
         cmocka_unit_test(a_leak_comes_before_a_cache_that_fills_up),

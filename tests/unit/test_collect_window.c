@@ -17,7 +17,9 @@
 #include <unistd.h>
 
 #include "memledger/memledger.h"
+#include "earlier.h"
 #include "replay.h"
+#include "step_track.h"
 #include "trace_writer.h"
 #include "window_begin.h"
 #include "window_notes.h"
@@ -240,6 +242,58 @@ static void compare_blocks(const struct reading *whole, const struct reading *wi
     free(b);
 }
 
+static struct ml_following_totals totals_of(const struct reading *r)
+{
+    struct ml_following_totals totals = {
+        .events = r->replay.events,
+        .lost = r->replay.lost,
+        .refusals = r->replay.ooms,
+        .allocations = ml_step_allocations(&r->replay),
+    };
+
+    for (size_t i = 0; i < r->replay.spaces.len; i++)
+        totals.frees += r->replay.spaces.items[i].frees;
+    return totals;
+}
+
+static void compare_peak(const struct ml_earlier *earlier, enum ml_window_peak_of of,
+                         uint32_t number, const struct ml_gauge *whole,
+                         const struct ml_gauge *window)
+{
+    const struct ml_earlier_peak peak = ml_earlier_highest(
+        earlier, of, number, (struct ml_earlier_peak){window->peak_bytes, window->peak_time_ns});
+
+    assert_int_equal(peak.bytes, whole->peak_bytes);
+    assert_int_equal(peak.time_ns, whole->peak_time_ns);
+}
+
+/* Counters and peaks of the window, with what the file says about the time before it, are those of
+ * the whole recording. */
+static void compare_sums(const struct reading *whole, const struct reading *window)
+{
+    const struct ml_following_totals expected = totals_of(whole);
+    struct ml_following_totals totals;
+    struct ml_earlier earlier = {0};
+
+    assert_int_equal(ml_earlier_read(&earlier, window->trace), 0);
+    totals = ml_earlier_add(&earlier, totals_of(window));
+    assert_int_equal(totals.events, expected.events);
+    assert_int_equal(totals.lost, expected.lost);
+    assert_int_equal(totals.refusals, expected.refusals);
+    assert_int_equal(totals.allocations, expected.allocations);
+    assert_int_equal(totals.frees, expected.frees);
+    compare_peak(&earlier, ML_PEAK_OF_ALL, 0, &whole->replay.bytes, &window->replay.bytes);
+    compare_peak(&earlier, ML_PEAK_OF_DEVICE, ml_trace_space(window->trace, 0)->device,
+                 &whole->replay.devices.items[0].bytes, &window->replay.devices.items[0].bytes);
+    for (size_t i = 0; i < whole->replay.processes.len; i++)
+        for (size_t k = 0; k < window->replay.processes.len; k++)
+            if (whole->replay.processes.items[i].number == window->replay.processes.items[k].number)
+                compare_peak(&earlier, ML_PEAK_OF_PROCESS, whole->replay.processes.items[i].number,
+                             &whole->replay.processes.items[i].bytes,
+                             &window->replay.processes.items[k].bytes);
+    ml_earlier_release(&earlier);
+}
+
 /* @return the number of events in the window */
 static uint64_t compare(const char *whole_path, const char *window_path)
 {
@@ -269,6 +323,7 @@ static uint64_t compare(const char *whole_path, const char *window_path)
     assert_null(next(&window));
     compare_blocks(&whole, &window);
     assert_int_equal(whole.replay.bytes.live_bytes, window.replay.bytes.live_bytes);
+    compare_sums(&whole, &window);
     close_reading(&whole);
     close_reading(&window);
     return events;

@@ -59,7 +59,8 @@ static void mark_fields(const struct ml_trace *trace, struct ml_event_view *v)
                                         [ML_MARK_NODE] = "node",
                                         [ML_MARK_TYPE] = "type",
                                         [ML_MARK_PAUSE] = "pause",
-                                        [ML_MARK_RESUME] = "resume"};
+                                        [ML_MARK_RESUME] = "resume",
+                                        [ML_MARK_OLDER] = "older"};
     const uint64_t *args = v->event->args;
 
     add_text(v, "mark", args[0] < ML_ARRAY_SIZE(kinds) ? kinds[args[0]] : "unknown");

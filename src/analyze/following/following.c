@@ -10,6 +10,8 @@
 #include <time.h>
 
 #include "follow.h"
+#include "last_memory.h"
+#include "leftovers.h"
 #include "nanoseconds.h"
 
 #define PROCESSES_MAX 4096 /* with a history */
@@ -18,7 +20,7 @@
 #define AFTER_LOSS_NS UINT64_C(60000000000) /* the same after each loss */
 #define DOUBLINGS_MAX 6
 
-static const struct ml_trace_opts no_opts = {0};
+static const struct ml_trace_opts trace_opts = {.no_option = true};
 
 /* ---- Samples and steps ------------------------------------------------------ */
 
@@ -78,15 +80,32 @@ static void forget_uses(struct ml_following *f, uint32_t process)
     f->uses.len = kept;
 }
 
+/* Memory that is older than the recording is no growth: the history begins with it. */
+static void forget_history(struct ml_following *f)
+{
+    f->total = f->allocations = f->frees = (struct ml_second_history){0};
+    f->devices.len = f->processes.len = 0;
+    ml_row_history_release(&f->rows);
+}
+
+/* A mark of the recording itself. */
+static void on_recording_mark(struct ml_following *f, const struct ml_event *event)
+{
+    if (event->args[0] == ML_MARK_OLDER) {
+        forget_history(f);
+        return;
+    }
+    f->is_paused = event->args[0] == ML_MARK_PAUSE;
+    f->paused_at_ns = event->time_ns;
+}
+
 static void on_mark(void *ctx, const struct ml_event *event)
 {
     struct ml_following *f = ctx;
     enum ml_step_turn turn = ml_step_track_mark(&f->steps, event);
 
-    if (event->kind == ML_MARK && ml_mark_is_pause(event->args[0])) {
-        f->is_paused = event->args[0] == ML_MARK_PAUSE;
-        f->paused_at_ns = event->time_ns;
-    }
+    if (event->kind == ML_MARK && ml_mark_is_of_recording(event->args[0]))
+        on_recording_mark(f, event);
     if (event->kind == ML_PROCESS_END)
         forget_uses(f, (uint32_t)event->args[0]);
     if (turn == ML_STEP_GOES_ON || turn == ML_STEP_EVALUATES)
@@ -101,18 +120,33 @@ static void on_mark(void *ctx, const struct ml_event *event)
 
 /* ---- History ------------------------------------------------------------------- */
 
-uint64_t ml_following_allocations(const struct ml_following *f)
-{
-    return ml_step_allocations(&f->replay);
-}
-
-uint64_t ml_following_frees(const struct ml_following *f)
+static uint64_t frees_of(const struct ml_following *f)
 {
     uint64_t frees = 0;
 
     for (size_t i = 0; i < f->replay.spaces.len; i++)
         frees += f->replay.spaces.items[i].counted ? f->replay.spaces.items[i].frees : 0;
     return frees;
+}
+
+/* Up to the last event that was read. */
+static struct ml_following_totals totals_so_far(const struct ml_following *f)
+{
+    const struct ml_replay *r = &f->replay;
+
+    return ml_earlier_add(&f->earlier, (struct ml_following_totals){
+                                           .events = r->events,
+                                           .lost = r->lost,
+                                           .refusals = r->ooms,
+                                           .allocations = ml_step_allocations(r),
+                                           .frees = frees_of(f),
+                                           .steps = f->steps.count - f->steps.is_behind,
+                                       });
+}
+
+struct ml_following_totals ml_following_totals(const struct ml_following *f)
+{
+    return f->end.event ? f->end.totals : totals_so_far(f);
 }
 
 /* Of a device or process without memory so far. */
@@ -144,9 +178,11 @@ static void keep_each(struct ml_following *f, uint64_t time_ns)
 
 static void keep(struct ml_following *f, uint64_t time_ns)
 {
+    const struct ml_following_totals totals = totals_so_far(f);
+
     ml_second_history_put(&f->total, time_ns, f->replay.bytes.live_bytes);
-    ml_second_history_put(&f->allocations, time_ns, ml_following_allocations(f));
-    ml_second_history_put(&f->frees, time_ns, ml_following_frees(f));
+    ml_second_history_put(&f->allocations, time_ns, totals.allocations);
+    ml_second_history_put(&f->frees, time_ns, totals.frees);
     keep_each(f, time_ns);
 }
 
@@ -178,6 +214,13 @@ static size_t within_second(const struct ml_event *events, size_t count)
     return low;
 }
 
+/* The history begins where the file is complete: before, it has only blocks that were live then. */
+static void begin_history(struct ml_following *f)
+{
+    f->earlier_allocations = totals_so_far(f).allocations;
+    keep(f, f->earlier.begin_ns);
+}
+
 /* Second by second: a slow program has minutes in one block. */
 static int feed(struct ml_following *f, const struct ml_event *events, size_t count)
 {
@@ -185,12 +228,17 @@ static int feed(struct ml_following *f, const struct ml_event *events, size_t co
 
     while (r == 0 && count > 0) {
         size_t n = within_second(events, count);
+        uint64_t repeated = f->earlier.repeated - ml_min_u64(f->earlier.repeated, f->replay.events);
 
+        if (repeated > 0)
+            n = (size_t)ml_min_u64(n, repeated);
         r = ml_replay_feed_all(&f->replay, events, n);
         if (r == 0 && f->classes)
             r = ml_following_classes_feed(f->classes, events, n);
-        if (r == 0)
+        if (r == 0 && repeated == 0)
             keep_second(f, events[n - 1].time_ns);
+        else if (r == 0 && repeated == n)
+            begin_history(f);
         events += n;
         count -= n;
     }
@@ -281,7 +329,11 @@ static int read_next(struct ml_following *f, struct ml_cursor *cursor, struct ml
 
         if (n <= 0)
             return n;
-        r = feed(f, events, (size_t)n);
+        if (f->end.event)
+            n = (int)ml_min_u64((uint64_t)n, f->end.event - f->replay.events);
+        r = n > 0 ? feed(f, events, (size_t)n) : 0;
+        if (r == 0 && f->replay.events == f->end.event)
+            return 0;
     }
     return r < 0 ? ml_error_set(err, r, "%s: out of memory", f->path) : 1;
 }
@@ -339,11 +391,13 @@ static void note_definitions(struct ml_following *f)
 static int begin(struct ml_following *f, struct ml_error *err)
 {
     bool failed = false;
-    int r = ml_trace_open(f->path, &no_opts, &f->trace, err);
+    int r = ml_trace_open(f->path, &trace_opts, &f->trace, err);
 
     if (r < 0)
         return r;
     r = ml_replay_init(&f->replay, f->trace);
+    if (r == 0)
+        r = ml_earlier_read(&f->earlier, f->trace);
     f->replay.on_sample = on_sample;
     f->replay.on_mark = on_mark;
     f->replay.ctx = f;
@@ -358,6 +412,39 @@ static int begin(struct ml_following *f, struct ml_error *err)
     r = read_on(f, err);
     f->begins = false;
     return r;
+}
+
+static void leave_end(struct ml_following *f)
+{
+    ml_vec_release(&f->end.ended);
+    f->end = (struct ml_following_end){0};
+}
+
+/* What is known when the file is replaced, most likely by the next part of the same recording,
+ * which has the same numbers for devices and processes. */
+static int note_earlier(struct ml_following *f)
+{
+    const struct ml_replay *r = &f->replay;
+    const struct ml_following_totals totals = ml_following_totals(f);
+    struct ml_earlier *e = &f->earlier;
+    int code = ml_earlier_raise(
+        e, ML_PEAK_OF_ALL, 0, (struct ml_earlier_peak){r->bytes.peak_bytes, r->bytes.peak_time_ns});
+
+    e->least = totals;
+    for (size_t i = 0; code == 0 && i < r->spaces.len; i++) {
+        const struct ml_gauge *bytes = &r->devices.items[r->spaces.items[i].device].bytes;
+
+        code = ml_earlier_raise(e, ML_PEAK_OF_DEVICE,
+                                ml_trace_space(f->trace, r->spaces.items[i].number)->device,
+                                (struct ml_earlier_peak){bytes->peak_bytes, bytes->peak_time_ns});
+    }
+    for (size_t i = 0; code == 0 && i < r->processes.len; i++) {
+        const struct ml_gauge *bytes = &r->processes.items[i].bytes;
+
+        code = ml_earlier_raise(e, ML_PEAK_OF_PROCESS, r->processes.items[i].number,
+                                (struct ml_earlier_peak){bytes->peak_bytes, bytes->peak_time_ns});
+    }
+    return code;
 }
 
 static int restart(struct ml_following *f, struct ml_error *err)
@@ -391,15 +478,21 @@ int ml_following_poll(struct ml_following *f, struct ml_error *err)
 {
     int r;
 
-    if (!f->trace)
+    if (!f->trace) {
+        leave_end(f);
         return restart(f, err) < 0 ? err->code : 1;
+    }
     ml_net_reader_poll(&f->nets, f->trace, f->classes);
     f->awaits &= !f->postponed; /* nothing has come instead: it is read now */
     r = ml_trace_grow(f->trace, err);
     if (r == 0 && f->postponed)
         r = 1;
-    if (r == -ESTALE)
+    if (r == -ESTALE) {
+        leave_end(f);
+        if (note_earlier(f) < 0)
+            return ml_error_set(err, -ENOMEM, "%s: out of memory", f->path);
         return restart(f, err) < 0 ? err->code : 1;
+    }
     if (r > 0) {
         int learnt = learn(f);
 
@@ -419,11 +512,82 @@ int ml_following_poll(struct ml_following *f, struct ml_error *err)
 
 uint64_t ml_following_now(const struct ml_following *f)
 {
-    const struct ml_trace_info *info = ml_trace_info(f->trace);
+    return ml_trace_now_ns(f->trace);
+}
 
-    if (info->being_written && info->read_wall_ns > info->start_wall_ns + info->end_ns)
-        return info->read_wall_ns - info->start_wall_ns;
-    return info->end_ns;
+/* ---- The end of a recording ------------------------------------------------------- */
+
+bool ml_following_has_ended(const struct ml_following *f, uint32_t process)
+{
+    uint64_t index;
+
+    for (size_t i = 0; i < f->end.ended.len; i++)
+        if (f->end.ended.items[i] == process)
+            return true;
+    return ml_map_get(&f->replay.process_index, process, &index) &&
+           f->replay.processes.items[index].ended;
+}
+
+static int note_whole(struct ml_following *f)
+{
+    int r = 0;
+
+    f->end.totals = ml_following_totals(f);
+    for (size_t i = 0; r == 0 && i < f->replay.processes.len; i++)
+        if (f->replay.processes.items[i].ended)
+            r = ml_vec_push(&f->end.ended, f->replay.processes.items[i].number);
+    return r;
+}
+
+/* Reads the trace again, up to that moment. Steps are those of the whole recording. */
+static int go_back(struct ml_following *f, struct ml_moment to, struct ml_error *err)
+{
+    struct ml_step_track steps = f->steps;
+    uint64_t length_ns = f->step_length_ns, peak_bytes = f->last_step_peak_bytes;
+    int r;
+
+    f->end.event = to.event;
+    f->end.time_ns = to.time_ns;
+    r = restart(f, err);
+    f->steps = steps;
+    f->step_length_ns = length_ns;
+    f->last_step_peak_bytes = peak_bytes;
+    return r;
+}
+
+static int go_to_last_memory(struct ml_following *f, struct ml_error *err)
+{
+    struct ml_moment to;
+    int r = ml_end_of_program(f->path, &to, err);
+
+    if (r == 0)
+        r = go_back(f, to, err);
+    if (r < 0 || f->replay.bytes.live_bytes > 0)
+        return r;
+    r = ml_last_memory(f->path, to.event, &to, err);
+    if (r < 0)
+        return r;
+    f->end.all_freed = true;
+    return to.event ? go_back(f, to, err) : 0;
+}
+
+int ml_following_show_end(struct ml_following *f, struct ml_error *err)
+{
+    uint64_t end_ns = ml_trace_info(f->trace)->end_ns;
+    int r = 0;
+
+    if (f->end.is_shown || ml_trace_info(f->trace)->being_written)
+        return 0;
+    f->end.is_shown = true;
+    f->end.time_ns = end_ns;
+    if (f->replay.bytes.peak_bytes == 0 || ml_replay_program_has_memory(&f->replay, -1, end_ns))
+        return 0;
+    if (note_whole(f) < 0)
+        return ml_error_set(err, -ENOMEM, "%s: out of memory", f->path);
+    r = go_to_last_memory(f, err);
+    if (r == 0)
+        keep(f, f->end.time_ns);
+    return r;
 }
 
 /* ---- Beginning and end ------------------------------------------------------------- */
@@ -456,6 +620,8 @@ void ml_following_free(struct ml_following *f)
     if (!f)
         return;
     release_state(f);
+    leave_end(f);
+    ml_earlier_release(&f->earlier);
     ml_row_history_release(&f->rows);
     free(f->path);
     free(f);

@@ -18,6 +18,7 @@
 #ifndef ML_ANALYZE_FOLLOWING_H
 #define ML_ANALYZE_FOLLOWING_H
 
+#include "earlier.h"
 #include "following_classes.h"
 #include "net_read.h"
 #include "replay.h"
@@ -41,6 +42,17 @@ struct ml_following_use {
     uint64_t bytes;
 };
 
+/* An ended recording whose last memory is shown: the state is earlier than the last event. */
+struct ml_following_end {
+    bool is_shown;
+    uint64_t event;   /* the last that was read; 0: all are */
+    uint64_t time_ns; /* of it */
+    bool all_freed;   /* the program had freed everything when it ended */
+    /* What the whole recording had. */
+    struct ml_following_totals totals;
+    ML_VEC(uint32_t) ended; /* numbers of processes */
+};
+
 struct ml_following {
     char *path;
     struct ml_trace *trace;
@@ -54,6 +66,8 @@ struct ml_following {
     uint64_t step_peak_bytes, last_step_peak_bytes;
     ML_VEC(struct ml_following_sample) samples;
     ML_VEC(struct ml_following_use) uses;
+    struct ml_earlier earlier;
+    uint64_t earlier_allocations; /* since the start, when the file begins; see ml_earlier */
     struct ml_second_history total, allocations, frees;
     ML_VEC(struct ml_second_history) devices; /* as in the replay */
     ML_VEC(struct ml_second_history) processes;
@@ -68,6 +82,7 @@ struct ml_following {
     unsigned refusals;   /* successive ones */
     unsigned losses;     /* series that broke off */
     uint64_t restarts;
+    struct ml_following_end end;
 };
 
 /* Opens the trace and reads what it has so far. The caller owns *ret.
@@ -79,12 +94,20 @@ void ml_following_free(struct ml_following *f);
  * @return 1 if there was anything new, 0 if not, or negative errno */
 int ml_following_poll(struct ml_following *f, struct ml_error *err);
 
-/* The time of the run now, in ns since it began: while it is recorded, that of the clock, else that
- * of the last event. */
+/* The time of the run now, see ml_trace_now_ns(). */
 uint64_t ml_following_now(const struct ml_following *f);
 
-/* All allocations and frees so far, of counted spaces. */
-uint64_t ml_following_allocations(const struct ml_following *f);
-uint64_t ml_following_frees(const struct ml_following *f);
+/* If the recording has ended, goes back to its last memory, until another recording replaces the
+ * file: to the end of the program, or, if that had freed everything, to the moment before the last
+ * free. Figures of the whole recording stay. Does nothing while the recording goes on.
+ * @return 0 or negative errno */
+int ml_following_show_end(struct ml_following *f, struct ml_error *err);
+
+/* Since the start of the recording. Also the totals of the whole recording while its last memory is
+ * shown. */
+struct ml_following_totals ml_following_totals(const struct ml_following *f);
+
+/* Whether the process ended in the recording, by its number in the trace. */
+bool ml_following_has_ended(const struct ml_following *f, uint32_t process);
 
 #endif

@@ -49,16 +49,36 @@ static void add_samples(const struct ml_following *f, struct ml_live_device *d)
         d->unexplained_bytes = (int64_t)(d->ours.bytes - d->levels[MEMLEDGER_DRIVER]);
 }
 
+static struct ml_earlier_peak highest_of(const struct ml_following *f, enum ml_window_peak_of of,
+                                         uint32_t number, const struct ml_gauge *bytes)
+{
+    return ml_earlier_highest(&f->earlier, of, number,
+                              (struct ml_earlier_peak){bytes->peak_bytes, bytes->peak_time_ns});
+}
+
+static struct ml_earlier_peak device_peak(const struct ml_following *f, size_t device)
+{
+    const struct ml_replay *r = &f->replay;
+    const struct ml_gauge *bytes = &r->devices.items[device].bytes;
+
+    for (size_t i = 0; i < r->spaces.len; i++)
+        if (r->spaces.items[i].device == device)
+            return highest_of(f, ML_PEAK_OF_DEVICE,
+                              ml_trace_space(f->trace, r->spaces.items[i].number)->device, bytes);
+    return (struct ml_earlier_peak){bytes->peak_bytes, bytes->peak_time_ns};
+}
+
 static int add_device(const struct ml_following *f, size_t i, struct ml_live_view *view)
 {
     const struct ml_replay_device *device = &f->replay.devices.items[i];
+    const struct ml_earlier_peak peak = device_peak(f, i);
     size_t len;
     const char *name = ml_intern_get(&f->replay.device_names, (uint32_t)i, &len);
     struct ml_live_device d = {
         .name = ml_arena_dup(&view->arena, name, len),
         .bytes = device->bytes.live_bytes,
-        .peak_bytes = device->bytes.peak_bytes,
-        .peak_time_ns = device->bytes.peak_time_ns,
+        .peak_bytes = peak.bytes,
+        .peak_time_ns = peak.time_ns,
         .history = i < f->devices.len ? &f->devices.items[i] : NULL,
     };
 
@@ -80,6 +100,8 @@ static int by_bytes(const void *a, const void *b)
 
     if (x->bytes != y->bytes)
         return x->bytes < y->bytes ? 1 : -1;
+    if (x->peak_bytes != y->peak_bytes)
+        return x->peak_bytes < y->peak_bytes ? 1 : -1;
     return x->number < y->number ? -1 : x->number > y->number;
 }
 
@@ -100,10 +122,12 @@ static int add_process(const struct ml_following *f, uint32_t number,
         return -ENOMEM;
     p.rank = p.role ? ml_role_rank(p.role) : 0;
     if (met) {
-        p.ended = met->ended;
+        const struct ml_earlier_peak peak = highest_of(f, ML_PEAK_OF_PROCESS, number, &met->bytes);
+
+        p.ended = ml_following_has_ended(f, number);
         p.bytes = met->bytes.live_bytes;
-        p.peak_bytes = met->bytes.peak_bytes;
-        p.peak_time_ns = met->bytes.peak_time_ns;
+        p.peak_bytes = peak.bytes;
+        p.peak_time_ns = peak.time_ns;
     }
     if (i < f->processes.len)
         p.growth_bytes = growth_of(&f->processes.items[i], p.bytes);
@@ -142,6 +166,21 @@ static int add_processes(const struct ml_following *f, struct ml_live_view *view
         if (!view->processes.items[i].ended)
             view->pid = view->processes.items[i].pid;
     return r;
+}
+
+static int add_space(const struct ml_following *f, const struct ml_replay_space *met,
+                     struct ml_live_view *view)
+{
+    const struct ml_space *defined = ml_trace_space(f->trace, met->number);
+    struct ml_live_space space = {
+        .pid = ml_trace_process(f->trace, f->replay.processes.items[met->process].number)->pid,
+        .device = copy(view, ml_trace_string(f->trace, defined->device, NULL)),
+        .name = copy(view, ml_trace_string(f->trace, defined->name, NULL)),
+        .bytes = met->ended ? 0 : met->bytes.live_bytes,
+        .peak_bytes = met->bytes.peak_bytes,
+    };
+
+    return space.device && space.name ? ml_vec_push(&view->spaces, space) : -ENOMEM;
 }
 
 /* ---- Rows -------------------------------------------------------------------------- */
@@ -332,6 +371,8 @@ static int add_rows(struct ml_following *f, const struct ml_live_question *q,
     give_back(f, &borrowed);
     if (r == 0)
         r = choose_rows(q, &breakdown, place, view);
+    view->no_lines = breakdown.no_lines;
+    view->stackless = breakdown.stackless;
     ml_breakdown_release(&breakdown);
     if (r == 0)
         r = add_history(f, q, view);
@@ -349,6 +390,23 @@ static double rate_of(const struct ml_second_history *h)
     return seconds ? (double)(ml_second_history_ago(h, 0, &none) - before) / (double)seconds : 0;
 }
 
+/* Over the last ten seconds, or those that the file has completely. Its last event is at most a
+ * second old while there are any. */
+static double allocation_rate(const struct ml_following *f, uint64_t allocations)
+{
+    uint64_t now_ns = ml_following_now(f), last_ns = ml_trace_info(f->trace)->end_ns;
+
+    if (now_ns > last_ns + ML_NS_PER_SECOND)
+        last_ns = now_ns;
+    if (!f->earlier.is_window ||
+        last_ns >= f->earlier.begin_ns + RATE_SECONDS * (uint64_t)ML_NS_PER_SECOND)
+        return rate_of(&f->allocations);
+    return last_ns > f->earlier.begin_ns
+               ? (double)(allocations - f->earlier_allocations) * (double)ML_NS_PER_SECOND /
+                     (double)(last_ns - f->earlier.begin_ns)
+               : 0;
+}
+
 /* The last step of a run that has ended may not be one. */
 static void fill_steps(const struct ml_following *f, struct ml_live_view *view)
 {
@@ -356,7 +414,10 @@ static void fill_steps(const struct ml_following *f, struct ml_live_view *view)
 
     if (!view->being_recorded)
         ml_step_track_close(&steps);
-    view->steps = steps.count - steps.is_behind;
+    view->steps =
+        ml_earlier_add(&f->earlier,
+                       (struct ml_following_totals){.steps = steps.count - steps.is_behind})
+            .steps;
     view->step_number = steps.is_behind ? steps.highest_before : steps.number;
     view->in_step = view->being_recorded && steps.count > 0 && f->step_begin_ns > 0;
     view->step_begin_ns = f->step_begin_ns;
@@ -367,24 +428,29 @@ static void fill_steps(const struct ml_following *f, struct ml_live_view *view)
 static void fill_totals(const struct ml_following *f, struct ml_live_view *view)
 {
     const struct ml_trace_info *info = ml_trace_info(f->trace);
+    const struct ml_following_totals totals = ml_following_totals(f);
     const struct ml_replay *r = &f->replay;
+    const struct ml_earlier_peak peak = highest_of(f, ML_PEAK_OF_ALL, 0, &r->bytes);
 
     view->start_wall_ns = info->start_wall_ns;
     view->time_ns = ml_following_now(f);
     view->last_ns = info->end_ns;
     view->being_recorded = info->being_written;
     view->finished = info->has_index;
+    view->at_end = f->end.is_shown;
+    view->at_end_ns = f->end.time_ns;
+    view->all_freed = f->end.all_freed;
     view->paused = view->being_recorded && f->is_paused;
     view->paused_at_ns = f->paused_at_ns;
-    view->events = r->events;
-    view->lost = r->lost;
-    view->refusals = r->ooms;
-    view->allocations = ml_following_allocations(f);
-    view->frees = ml_following_frees(f);
-    view->allocations_per_second = rate_of(&f->allocations);
+    view->events = totals.events;
+    view->lost = totals.lost;
+    view->refusals = totals.refusals;
+    view->allocations = totals.allocations;
+    view->frees = totals.frees;
+    view->allocations_per_second = allocation_rate(f, totals.allocations);
     view->bytes = r->bytes.live_bytes;
-    view->peak_bytes = r->bytes.peak_bytes;
-    view->peak_time_ns = r->bytes.peak_time_ns;
+    view->peak_bytes = peak.bytes;
+    view->peak_time_ns = peak.time_ns;
     for (size_t i = 0; i < r->spaces.len; i++)
         if (r->spaces.items[i].counted && !r->spaces.items[i].ended)
             view->blocks += r->spaces.items[i].live_blocks;
@@ -406,6 +472,8 @@ int ml_live_view(struct ml_following *f, const struct ml_live_question *question
         r = add_device(f, i, ret);
     if (r == 0)
         r = add_processes(f, ret);
+    for (size_t i = 0; r == 0 && i < f->replay.spaces.len; i++)
+        r = add_space(f, &f->replay.spaces.items[i], ret);
     if (r == 0 && !question->no_rows) {
         ret->awaits_names = awaits_names(f, question);
         r = add_rows(f, question, ret);
@@ -417,6 +485,7 @@ void ml_live_view_release(struct ml_live_view *view)
 {
     ml_vec_release(&view->devices);
     ml_vec_release(&view->processes);
+    ml_vec_release(&view->spaces);
     ml_vec_release(&view->rows);
     ml_arena_release(&view->arena);
     *view = (struct ml_live_view){0};

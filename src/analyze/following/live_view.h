@@ -1,7 +1,6 @@
 /* live_view.h: the state of a followed run at this moment, as a live view, a metrics page and a
  * test show it: devices, processes, steps, and the live blocks in groups. Numbers are those of
- * `table
- * --at end` and `summary` of the same events.
+ * `table --at end` and `summary` of the same events.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -58,6 +57,13 @@ struct ml_live_process {
     int64_t growth_bytes;
 };
 
+/* An allocator of a process. */
+struct ml_live_space {
+    uint32_t pid;
+    const char *device, *name;
+    uint64_t bytes, peak_bytes;
+};
+
 struct ml_live_view {
     struct ml_arena arena;
     const char *command, *host; /* NULL: not recorded */
@@ -66,6 +72,9 @@ struct ml_live_view {
     uint64_t last_ns;      /* of the last event */
     bool being_recorded;   /* else it has ended, or was cut short … */
     bool finished;         /* … this tells */
+    bool at_end;           /* it has ended, and its last memory is shown … */
+    bool all_freed;        /* … which the program freed before it ended … */
+    uint64_t at_end_ns;    /* … as it was then */
     bool paused;           /* see ML_MARK_PAUSE … */
     uint64_t paused_at_ns; /* … since then */
     bool awaits_names;     /* rows have addresses of functions, which get their names at the end */
@@ -79,10 +88,13 @@ struct ml_live_view {
     uint64_t step_number, step_begin_ns, step_length_ns, step_peak_bytes;
     bool in_step;
     ML_VEC(struct ml_live_device) devices;    /* as the replay met them */
-    ML_VEC(struct ml_live_process) processes; /* most bytes first */
+    ML_VEC(struct ml_live_process) processes; /* most bytes first, then by peak */
+    ML_VEC(struct ml_live_space) spaces;      /* as the replay met them */
     size_t ended_processes;                   /* of them */
     uint32_t pid;                             /* the first that still runs; 0: none is known */
     ML_VEC(struct ml_live_row) rows;          /* most bytes first */
+    bool no_lines;                            /* asked by line, and no block has one … */
+    enum ml_stackless stackless;              /* … because of this */
     struct ml_live_row rest;
     size_t rest_count;
 };

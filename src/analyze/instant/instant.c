@@ -276,12 +276,23 @@ static void drop_what_follows(struct scan *s)
     s->track.highest = s->track.highest_before;
 }
 
+int ml_no_steps(const struct ml_trace *trace, struct ml_error *err)
+{
+    if (ml_trace_info(trace)->being_written)
+        return ml_error_set(err, -ENOENT,
+                            "the trace has no steps yet: it is still being recorded; PyTorch's and "
+                            "MXNet's are marked, those of other programs with memledger_step(n)");
+    return ml_error_set(err, -ENOENT,
+                        "the trace has no steps; memledger run marks them for PyTorch and MXNet, "
+                        "memledger_step(n) in other programs");
+}
+
 static int no_step(const struct scan *s, struct ml_error *err)
 {
     const struct ml_step_track *t = &s->track;
 
     if (t->count == 0)
-        return ml_error_set(err, -ENOENT, ML_NO_STEPS);
+        return ml_no_steps(s->replay.trace, err);
     if (t->first == t->highest)
         return ml_error_set(err, -ENOENT,
                             "there is no step %" PRIu64 ": the trace has step %" PRIu64,

@@ -30,9 +30,8 @@ struct ml_at {
 /* The values that ml_at_parse accepts, for messages: "--at: 'x' is neither " ML_AT_WORDS. */
 #define ML_AT_WORDS "peak, end, oom, step:N, nor a time such as 1.5s"
 
-#define ML_NO_STEPS                                                                                \
-    "the trace has no steps; memledger run marks them for PyTorch and MXNet, "                     \
-    "memledger_step(n) in other programs"
+/* Sets the error of a report on steps, if the trace has none. @return -ENOENT */
+int ml_no_steps(const struct ml_trace *trace, struct ml_error *err);
 
 /* "peak", "end", "oom", "oom:2", "step:3", "step 3", "step:3:end", "1.5s", "20ms".
  * @text   NULL: peak

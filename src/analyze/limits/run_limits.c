@@ -73,9 +73,36 @@ static int add_growth(const struct ml_trace *trace, const char *device,
     return r;
 }
 
+/* Why blocks that are live at the end may be freed later; NULL: they are not. */
+static const char *why_not_left(const struct ml_health *health)
+{
+    if (health->being_written)
+        return "it is still being recorded";
+    if (health->cut_short)
+        return "the recording was not finished";
+    return health->went_on ? "the program was still running when the recording ended" : NULL;
+}
+
+static int add_left(const struct ml_summary_device *device, const char *name,
+                    const struct ml_health *health, uint64_t max_bytes, struct ml_limits *ret,
+                    struct ml_error *err)
+{
+    const char *why = why_not_left(health);
+
+    if (why && device->counted.left_bytes > max_bytes)
+        return ml_error_set(err, -ENODATA,
+                            "leaks on %s cannot be checked: %s; memledger table --at end lists "
+                            "the memory that was live",
+                            name, why);
+    return add(ret, (struct ml_limit_check){.kind = ML_LIMIT_LEFT,
+                                            .device = name,
+                                            .measured = device->counted.left_bytes,
+                                            .allowed = max_bytes});
+}
+
 static int check_device(const struct ml_trace *trace, const struct ml_summary_device *device,
-                        const struct ml_limits_opts *opts, struct ml_limits *ret,
-                        struct ml_error *err)
+                        const struct ml_health *health, const struct ml_limits_opts *opts,
+                        struct ml_limits *ret, struct ml_error *err)
 {
     const char *name = ml_arena_dup(&ret->arena, device->name, strlen(device->name));
     int r = name ? 0 : -ENOMEM;
@@ -89,10 +116,7 @@ static int check_device(const struct ml_trace *trace, const struct ml_summary_de
     if (r == 0 && opts->max_growth_bytes != ML_NO_LIMIT)
         r = add_growth(trace, name, opts, ret, err);
     if (r == 0 && opts->max_left_bytes != ML_NO_LIMIT)
-        r = add(ret, (struct ml_limit_check){.kind = ML_LIMIT_LEFT,
-                                             .device = name,
-                                             .measured = device->counted.left_bytes,
-                                             .allowed = opts->max_left_bytes});
+        r = add_left(device, name, health, opts->max_left_bytes, ret, err);
     return r;
 }
 
@@ -104,12 +128,17 @@ static int check_events(const struct ml_health *health, const struct ml_limits_o
     const struct ml_limit_check dropped = {.kind = ML_LIMIT_DROPPED,
                                            .measured = health->window.events};
     const struct ml_limit_check pauses = {.kind = ML_LIMIT_PAUSES, .measured = health->pauses};
+    const struct ml_limit_check unfinished = {.kind = ML_LIMIT_UNFINISHED,
+                                              .measured = health->cut_short};
     int r = lost.measured ? add(ret, lost) : 0;
 
     if (r == 0 && dropped.measured && opts->max_peak_bytes != ML_NO_LIMIT)
         r = add(ret, dropped);
     if (r == 0 && pauses.measured && opts->max_peak_bytes != ML_NO_LIMIT)
         r = add(ret, pauses);
+    if (r == 0 && unfinished.measured &&
+        (opts->max_peak_bytes != ML_NO_LIMIT || opts->max_left_bytes != ML_NO_LIMIT))
+        r = add(ret, unfinished);
     return r;
 }
 
@@ -130,7 +159,7 @@ int ml_limits(const struct ml_trace *trace, const struct ml_limits_opts *opts,
         if (opts->device ? !ml_device_is(device->name, opts->device)
                          : device->counted.allocations == 0)
             continue;
-        r = check_device(trace, device, opts, ret, err);
+        r = check_device(trace, device, &summary.health, opts, ret, err);
         checked++;
     }
     if (r == 0 && !checked)

@@ -3,7 +3,9 @@
  *
  * Each device is checked on its own: no machine has a memory of the size of host and GPU together.
  * A recording that lost events cannot show that a limit was kept, and fails the check. Neither can
- * one that dropped its beginning (--keep), or was paused, show that about the peak.
+ * one that dropped its beginning (--keep), or was paused, show that about the peak; nor one without
+ * its end, about the peak and the bytes never freed. Bytes that are live at an end which is not the
+ * program's exceed no limit: the program may free them later.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -31,11 +33,12 @@ enum ml_limit_kind {
     ML_LIMIT_LOST,
     ML_LIMIT_DROPPED,
     ML_LIMIT_PAUSES,
+    ML_LIMIT_UNFINISHED,
 };
 
 struct ml_limit_check {
     enum ml_limit_kind kind;
-    const char *device; /* NULL for the last three kinds, which count */
+    const char *device; /* NULL for the last four kinds, which count */
     uint64_t measured, allowed;
     bool kept;
     uint64_t time_ns; /* of the peak */
@@ -52,7 +55,8 @@ struct ml_limits {
 
 /* @ret    to be released, after a failure too
  * @return 0, also if limits were exceeded; -ENODEV without such a device, or without any; -ENOENT
- * if growth is asked for and the run has no steps to measure; or another negative errno */
+ * if growth is asked for and the run has no steps to measure; -ENODATA if more than allowed is
+ * live at an end that is not the program's; or another negative errno */
 int ml_limits(const struct ml_trace *trace, const struct ml_limits_opts *opts,
               struct ml_limits *ret, struct ml_error *err);
 void ml_limits_release(struct ml_limits *limits);

@@ -106,14 +106,27 @@ static uint64_t number_setting(const struct ml_trace *trace, const char *key)
     return text ? strtoull(text, NULL, 10) : 0;
 }
 
+/* The sum lacks a pause that goes on, or in which the collector was killed. */
+static void fill_pauses(const struct ml_trace *trace, struct ml_health *ret)
+{
+    uint64_t now_ns = ml_trace_now_ns(trace);
+    const char *since = ml_trace_setting(trace, ML_SETTING_PAUSED_SINCE_NS);
+
+    ret->pauses = number_setting(trace, ML_SETTING_PAUSES);
+    ret->paused_ns = number_setting(trace, ML_SETTING_PAUSED_NS);
+    if (!since || !*since)
+        return;
+    ret->paused = ml_trace_info(trace)->being_written;
+    ret->paused_ns += now_ns - ml_min_u64(strtoull(since, NULL, 10), now_ns);
+}
+
 /* Blocks from before the recording, or a pause of it, are freed in it. */
 static void fill_gaps(const struct ml_trace *trace, struct ml_health *ret)
 {
     const char *cuda = ml_trace_setting(trace, ML_SETTING_CUDA);
 
     ret->attached = cuda && strcmp(cuda, ML_CUDA_ATTACHED) == 0;
-    ret->pauses = number_setting(trace, ML_SETTING_PAUSES);
-    ret->paused_ns = number_setting(trace, ML_SETTING_PAUSED_NS);
+    fill_pauses(trace, ret);
     ret->began_late = ml_trace_setting(trace, ML_SETTING_BEGAN_LATE) != NULL;
     if (!ret->pauses && !ret->began_late)
         return;
@@ -163,8 +176,7 @@ struct ml_health ml_health_of(const struct ml_replay *replay)
         .empty = !ml_trace_is_sample_only(replay->trace) && ml_health_no_allocations(replay),
     };
 
-    if (info->being_written && info->read_wall_ns > info->start_wall_ns + info->end_ns)
-        health.silent_ns = info->read_wall_ns - info->start_wall_ns - info->end_ns;
+    health.silent_ns = ml_trace_now_ns(replay->trace) - info->end_ns;
     health.heap_recorded = heap && strcmp(heap, "off");
     health.heap_sampled = heap && !strncmp(heap, "sample", strlen("sample"));
     health.heap_large = heap && !strncmp(heap, "large", strlen("large"));

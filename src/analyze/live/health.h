@@ -34,7 +34,8 @@ struct ml_health {
     bool attached;            /* everything was: by `memledger attach` */
     bool went_on;             /* the program ran on after the recording */
     uint64_t pauses;          /* of the recording, from outside … */
-    uint64_t paused_ns;       /* … and their length in all */
+    uint64_t paused_ns;       /* … their length in all, up to now … */
+    bool paused;              /* … and whether one goes on */
     uint64_t replaced;      /* blocks replaced by an allocation at their address, without a free */
     bool empty;             /* no allocation, in a run that recorded more than samples … */
     bool heap_recorded;     /* … also malloc: run --heap */

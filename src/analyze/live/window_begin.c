@@ -31,6 +31,10 @@ static void read_dropped(const struct ml_trace *trace, struct ml_rows *rows,
     ret->allocations = row[ML_DROPPED_ALLOCATIONS];
     ret->frees = row[ML_DROPPED_FREES];
     ret->repeated = row[ML_DROPPED_REPEATED];
+    ret->made = row[ML_DROPPED_MADE];
+    ret->freed = row[ML_DROPPED_FREED];
+    ret->refusals = row[ML_DROPPED_REFUSALS];
+    ret->steps = row[ML_DROPPED_STEPS];
 }
 
 static void name_place(const struct ml_trace *trace, uint32_t number, char *ret, size_t len)
@@ -93,7 +97,35 @@ struct ml_window_begin ml_window_begin_of(const struct ml_replay *replay)
     return read_begin(replay->trace, replay);
 }
 
+struct ml_window_begin ml_window_begin_of_trace(const struct ml_trace *trace)
+{
+    return read_begin(trace, NULL);
+}
+
 uint64_t ml_trace_kept_from(const struct ml_trace *trace)
 {
     return read_begin(trace, NULL).begin_ns;
+}
+
+int ml_window_peaks(const struct ml_trace *trace, int (*on_peak)(void *ctx, const uint64_t *row),
+                    void *ctx)
+{
+    int64_t section = ml_trace_last_section(trace, ML_BLOCK_WINDOW);
+    uint64_t row[ML_WINDOW_PEAK_FIELDS];
+    struct ml_buf bytes = {0};
+    struct ml_record record;
+    struct ml_rows rows;
+    const uint8_t *in;
+    int r = 0;
+
+    if (section >= 0 &&
+        ml_trace_read_section(trace, (size_t)section, ML_BLOCK_WINDOW, &bytes) == 0) {
+        in = bytes.data;
+        while (r == 0 && ml_record_next(&in, bytes.data + bytes.len, &record) > 0)
+            if (record.tag == ML_WINDOW_PEAKS && ml_rows_open(&record, &rows) == 0)
+                while (r == 0 && ml_rows_next(&rows, row, ML_WINDOW_PEAK_FIELDS) > 0)
+                    r = on_peak(ctx, row);
+    }
+    ml_buf_release(&bytes);
+    return r;
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "defs.h"
+#include "event.h"
 #include "stack_owner.h"
 
 static const char *text_or_null(const struct ml_trace *trace, uint32_t string)
@@ -62,7 +63,10 @@ void ml_stack_view_release(struct ml_stack_view *view)
 enum ml_stackless ml_stackless_why(const struct ml_trace *trace, bool from_libc)
 {
     const char *asked = ml_trace_setting(trace, "stacks");
+    const char *cuda = ml_trace_setting(trace, ML_SETTING_CUDA);
 
+    if (cuda && !strcmp(cuda, ML_CUDA_ATTACHED))
+        return ML_STACKLESS_ATTACHED;
     if (from_libc)
         return asked && (!strcmp(asked, "native") || !strcmp(asked, "all")) ? ML_STACKLESS_NO_DEBUG
                                                                             : ML_STACKLESS_LIBC;

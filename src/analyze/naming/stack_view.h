@@ -39,6 +39,7 @@ enum ml_stackless {
     ML_STACKLESS_NOT_ASKED, /* the recording was made without Python stacks */
     ML_STACKLESS_LIBC,      /* blocks of malloc and mmap were recorded without stacks */
     ML_STACKLESS_NO_DEBUG,  /* they have native stacks, but no frame has a line */
+    ML_STACKLESS_ATTACHED,  /* the recording is one of `memledger attach`, which takes no stacks */
     ML_STACKLESS_OTHER,     /* they are not PyTorch's or MXNet's */
 };
 

@@ -259,14 +259,34 @@ static int write_changes(struct ml_leak_book *book)
     return 0;
 }
 
+/* How many numbers are missing: the program went on counting in the pause, perhaps by tens. */
+static uint64_t count_paused(struct ml_leak_book *book, uint64_t number)
+{
+    uint64_t last = book->ends.len > 0 ? book->ends.items[book->ends.len - 1].number : number;
+    uint64_t numbers = number > last ? number - last : 0;
+
+    if (numbers == 0)
+        return 0;
+    if (book->is_paused)
+        return book->stride ? ml_max_u64(numbers / book->stride, 1) - 1 : numbers - 1;
+    book->stride = numbers;
+    return 0;
+}
+
 int ml_leak_book_end(struct ml_leak_book *book, uint64_t number, uint64_t time_ns)
 {
+    struct ml_leak_end end = {number, time_ns, .paused = count_paused(book, number)};
+
+    book->is_paused = false;
     if (book->failed < 0 || look_at_spaces(book) < 0)
         return book->failed = -ENOMEM;
     look_at_pliable(book);
-    if (look_at_young(book) < 0 || write_changes(book) < 0 ||
-        ml_vec_push(&book->ends, (struct ml_leak_end){number, time_ns, book->bytes}) < 0)
+    if (look_at_young(book) < 0 || write_changes(book) < 0) {
         book->failed = -ENOMEM;
+    } else {
+        end.bytes = book->bytes;
+        book->failed = ml_vec_push(&book->ends, end);
+    }
     return book->failed;
 }
 

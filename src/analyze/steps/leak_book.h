@@ -48,7 +48,8 @@ struct ml_leak_sum {
 struct ml_leak_end {
     uint64_t number; /* of the step that starts here */
     uint64_t time_ns;
-    uint64_t bytes; /* live, of the selected blocks */
+    uint64_t bytes;  /* live, of the selected blocks */
+    uint64_t paused; /* steps that began in a pause of the one that ends here */
 };
 
 /* Parallel to the entries of the live table. Young blocks have not been grouped yet: they form a
@@ -76,6 +77,9 @@ struct ml_leak_book {
     ML_VEC(struct ml_leak_sum) left;  /* by group: never freed; empty before ml_leak_left() */
     uint64_t bytes;                   /* in all groups */
     uint64_t first_birth, last_birth; /* the times of the first and last allocation; 0: none */
+    bool is_paused;                   /* the recording was, in the step that goes on */
+    uint64_t
+        stride; /* from the number of a step to that of the next, without a pause; 0: unknown */
     int failed;
 };
 

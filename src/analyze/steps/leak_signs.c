@@ -46,14 +46,27 @@ static uint64_t warm_up_of(uint64_t steps, int64_t asked)
     return ml_min_u64(USUAL_WARM_UP, steps - STEPS_WANTED);
 }
 
-/* @return whether it looks like a leak at all */
-static bool judge(struct growth *g, uint64_t measured)
+/* Whether the same blocks became larger ever faster, as those of a batch that doubles from step to
+ * step. A list that is copied to add to it grows by as much each time; the second half may have two
+ * steps of three. */
+static bool is_multiplied(const struct growth *g, enum ml_leak_unit unit)
 {
+    int64_t early_bytes = ml_leak_add(g->bytes, -g->late_bytes);
+
+    return unit == ML_LEAK_BY_STEP && g->blocks <= 0 && early_bytes < g->late_bytes / 3;
+}
+
+/* @return whether it looks like a leak at all */
+static bool judge(struct growth *g, uint64_t measured, enum ml_leak_unit unit)
+{
+    bool is_doubtful = is_multiplied(g, unit);
+
     if (g->bytes <= 0)
         return false;
-    if (measured >= STEPS_WANTED && g->grew == measured)
+    if (measured >= STEPS_WANTED && g->grew == measured && !is_doubtful)
         g->sign = ML_LEAK_STEADY;
-    else if (g->fell == 0 && g->grew >= STEPS_WANTED && g->late_bytes >= g->bytes / 3)
+    else if (g->fell == 0 && g->grew >= STEPS_WANTED && g->late_bytes >= g->bytes / 3 &&
+             !is_doubtful)
         g->sign = ML_LEAK_LIKELY;
     else if ((measured < STEPS_WANTED && g->grew == measured) ||
              (g->grew > 1 && g->grew > g->fell && g->late_bytes > 0))
@@ -130,7 +143,7 @@ static int find_growths(const struct ml_leak_book *book, const struct ml_leaks *
     for (size_t i = 0; i < list->len; i++) {
         if (i < book->left.len)
             list->items[i].left = book->left.items[i];
-        if (judge(&list->items[i], leaks->measured))
+        if (judge(&list->items[i], leaks->measured, leaks->unit))
             list->items[kept++] = list->items[i];
     }
     list->len = kept;
@@ -147,8 +160,8 @@ static int list_leak(const struct ml_leak_book *book, const struct growth *g, st
         .grown_blocks = g->blocks,
         .live_bytes = group->end_bytes,
         .blocks = group->end_blocks,
-        .bytes_per_step = (double)g->bytes / (double)ret->measured,
-        .blocks_per_step = (double)g->blocks / (double)ret->measured,
+        .bytes_per_step = (double)g->bytes / (double)ml_leaks_all_steps(ret),
+        .blocks_per_step = (double)g->blocks / (double)ml_leaks_all_steps(ret),
         .grew = g->grew,
         .fell = g->fell,
         .quiet = ret->steps - g->last,
@@ -204,7 +217,10 @@ void ml_leak_range(const struct ml_leak_book *book, const struct ml_leaks_opts *
     ret->to_ns = ends[ret->steps].time_ns;
     ret->from_bytes = ends[ret->warm_up].bytes;
     ret->to_bytes = ends[ret->steps].bytes;
-    ret->bytes_per_step = ((double)ret->to_bytes - (double)ret->from_bytes) / (double)ret->measured;
+    for (uint64_t i = ret->warm_up + 1; i <= ret->steps; i++)
+        ret->paused += ends[i].paused;
+    ret->bytes_per_step =
+        ((double)ret->to_bytes - (double)ret->from_bytes) / (double)ml_leaks_all_steps(ret);
 }
 
 int ml_leak_signs(const struct ml_leak_book *book, const struct ml_leaks_opts *opts,

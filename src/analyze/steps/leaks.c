@@ -45,6 +45,8 @@ static void on_mark(void *ctx, const struct ml_event *event)
 {
     struct pass *p = ctx;
 
+    if (event->kind == ML_MARK && ml_mark_is_pause(event->args[0]))
+        p->book.is_paused = true;
     if (event->kind != ML_MARK || event->args[0] != MEMLEDGER_MARK_STEP)
         (void)ml_step_track_mark(&p->track, event);
     else if (on_step(p, event) < 0)

@@ -36,7 +36,8 @@ struct ml_leaks_opts {
 enum ml_leak_sign {
     ML_LEAK_STEADY, /* grew in every step, of three or more */
     ML_LEAK_LIKELY, /* never fell, and still grew in the second half */
-    ML_LEAK_MAYBE,  /* is larger at the end but fell in between; or too few steps */
+    ML_LEAK_MAYBE,  /* is larger at the end but fell in between; or too few steps; or has no more
+                       blocks, which become larger ever faster */
     ML_LEAK_SIGNS,
 };
 
@@ -80,6 +81,7 @@ struct ml_leaks {
     uint64_t steps;                     /* those with an end */
     uint64_t warm_up;                   /* steps of these that do not count */
     uint64_t measured;                  /* the others */
+    uint64_t paused;                    /* steps among them that began in a pause: not recorded */
     uint64_t first_number, last_number; /* of the measured; slices are counted from 0 */
     uint64_t from_ns, to_ns;            /* end of warm-up, end of the last */
     uint64_t from_bytes, to_bytes;      /* live then, of the selected blocks */
@@ -107,6 +109,12 @@ struct ml_leaks {
 int ml_leaks(const struct ml_trace *trace, const struct ml_leaks_opts *opts, struct ml_leaks *ret,
              struct ml_error *err);
 void ml_leaks_release(struct ml_leaks *leaks);
+
+/* The steps of the program in which the growth took place. */
+static inline uint64_t ml_leaks_all_steps(const struct ml_leaks *leaks)
+{
+    return leaks->measured + leaks->paused;
+}
 
 /* Whether the result says what was never freed: it has slices, and the program has ended. */
 bool ml_leaks_know_left(const struct ml_leaks *leaks);

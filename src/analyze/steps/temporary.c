@@ -246,7 +246,7 @@ static int read_all(struct pass *p, struct ml_error *err)
     if (p->track.is_behind && p->inside)
         p->found--;
     if (p->opts->one_step && p->track.count == 0)
-        return ml_error_set(err, -ENOENT, ML_NO_STEPS);
+        return ml_no_steps(p->replay.trace, err);
     if (p->opts->one_step && !p->found)
         return ml_error_set(err, -ENOENT, "there is no step %" PRIu64, p->opts->step);
     return 0;

@@ -114,6 +114,8 @@ static void find_functions(void)
     }
 }
 
+/* Records nothing before all slots lead to the hooks: the block that one object allocates may be
+ * freed by another. */
 static void begin(void)
 {
     ml_slot_visitor *visitor = hook_slot;
@@ -125,8 +127,8 @@ static void begin(void)
         dl_iterate_phdr(look_for_allocator, &other);
         unresolved_too = !other;
         if (functions[0].hook && functions[0].real) {
-            ml_heap_begin_late();
             dl_iterate_phdr(visit, (void *)&visitor);
+            ml_heap_begin_late();
             active = true;
         }
         ml_unlock(&late_lock);

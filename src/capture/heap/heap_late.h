@@ -15,6 +15,8 @@
 struct ml_heap_late {
     /* Begins as the session says. Precondition: the process has joined it. */
     void (*begin)(void);
+    /* Precondition: the process has left it. Otherwise blocks that are freed meanwhile, by objects
+     * that no longer call the hooks, would stay live in the trace. */
     void (*end)(void);
 };
 

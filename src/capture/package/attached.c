@@ -240,23 +240,25 @@ static bool is_abandoned(void)
     return false;
 }
 
-/* @joined  whether there is a recording to leave */
+/* All records stop at one instant, in leave(): a hook that is taken away while others record would
+ * miss the frees of blocks whose allocations are recorded.
+ * @joined  whether there is a recording to leave */
 static int end(bool joined)
 {
     struct python python;
     bool has_python = find_python(&python);
-    int state, r = 0;
+    int state = has_python ? python.ensure() : 0;
+    int r = 0;
 
-    if (joined && heap_late())
-        heap_late()->end();
-    ml_cuda_attach_end();
-    state = has_python ? python.ensure() : 0;
     if (joined && has_python)
         python.run("if 'memledger._attached' in __import__('sys').modules:\n"
                    "    __import__('sys').modules['memledger._attached'].end()\n",
                    NULL);
+    ml_cuda_attach_end();
     if (joined)
         r = memledger_live_v1.leave();
+    if (joined && heap_late())
+        heap_late()->end();
     memledger_live_v1.end_attach();
     if (has_python)
         python.release(state);
@@ -303,6 +305,7 @@ static int32_t attach(const char *text)
     if (heap_late() && ml_session->heap != ML_HEAP_OFF)
         heap_late()->begin();
     ml_cuda_attach_adopt();
+    ml_recorder_older_is_told();
     return named;
 }
 

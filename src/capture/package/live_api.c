@@ -62,8 +62,10 @@ static void tell_trace(void)
 {
     uint32_t recording = ml_recorder_recording();
 
-    if (recording && ml_recorder_is_late())
-        ml_live_tell(recording, record);
+    if (!recording || !ml_recorder_is_late())
+        return;
+    ml_live_tell(recording, record);
+    ml_recorder_older_is_told();
 }
 
 static void seeding(int on)

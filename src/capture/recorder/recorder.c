@@ -384,6 +384,12 @@ static int join_locked(struct process *p, const char *dir)
     return 0;
 }
 
+void ml_recorder_older_is_told(void)
+{
+    if (ml_recorder_is_late() && ml_recorder_recording())
+        atomic_store(&ml_session->older_ticks, ml_now());
+}
+
 int ml_recorder_join(const char *dir)
 {
     struct process *p;
@@ -409,11 +415,14 @@ int ml_recorder_join(const char *dir)
     return r;
 }
 
-/* Threads find out at their next record. Pairs with set_limit in writer.c, which also covers a
- * thread that is about to get its ring. */
+/* Threads find out at their next record, all at the same instant: one that records on would
+ * allocate in the place of a block whose free another no longer records. The limits are for the
+ * next recording: no thread must go on with its old ring. Pairs with set_limit in writer.c, which
+ * also covers a thread that is about to get its ring. */
 static void stop_writers(struct process *p)
 {
     atomic_store_explicit(&ml_recording, 0, memory_order_seq_cst);
+    ml_turns_end();
     for (uint32_t n = p->first_set; n < p->sets; n++) {
         for (uint32_t i = 0; i < p->shape[n].ring_count; i++) {
             struct ml_writer *w = &p->writers[n][i];

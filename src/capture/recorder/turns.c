@@ -212,6 +212,12 @@ void ml_turns_begin(const struct ml_session *s)
     atomic_store_explicit(&ml_turn_taken, turn & ~1u, memory_order_release);
 }
 
+/* An earlier turn never returns. */
+void ml_turns_end(void)
+{
+    atomic_store_explicit(&ml_turn_taken, ml_turn_now() - 2, memory_order_release);
+}
+
 /* ---- Records of the pause ------------------------------------------------ */
 
 static void add(struct gap *g, uint32_t space, uint64_t addr, uint64_t bytes)
@@ -317,10 +323,11 @@ enum ml_turns_fate ml_turns_take(const uint64_t *words, unsigned n)
 
 /* ---- The end of a pause -------------------------------------------------- */
 
-/* The time is that of the end of the pause: another thread may have freed the block since. */
+/* The time is that of the end of the pause: another thread may have freed the block since. This
+ * thread may be in another scope and phase than the one that allocated it, or in the next step. */
 static void record(const struct entry *e, uint64_t ticks)
 {
-    uint64_t alloc[] = {ml_record_word(ML_ALLOC, e->space, ticks), e->addr, e->bytes};
+    uint64_t alloc[] = {ml_record_word(ML_REC_ALLOC_APART, e->space, ticks), e->addr, e->bytes};
     uint64_t label[] = {ml_record_word(ML_LABEL, e->space, ticks), e->addr, e->label};
 
     ml_record_spaced(e->space, alloc, 3);

@@ -51,6 +51,9 @@ static ML_ALWAYS_INLINE bool ml_turn_is_current(void)
 /* A session was opened or joined. */
 void ml_turns_begin(const struct ml_session *session);
 
+/* The process leaves it: from now on ml_turn_is_current is false, in all threads at once. */
+void ml_turns_end(void);
+
 /* What becomes of a record while ml_turn_is_current is false. */
 enum ml_turns_fate {
     ML_TURNS_RECORD, /* it is recorded all the same */

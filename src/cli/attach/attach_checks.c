@@ -18,25 +18,9 @@
 
 #include "mapped_file.h"
 #include "proc_stat.h"
+#include "process_threads.h"
 
 #define KERNEL_THREAD 0x200000 /* of the flags in /proc/PID/stat */
-
-/* 0: no process traces it. */
-static int tracer_of(pid_t pid)
-{
-    char path[64], line[256];
-    int tracer = 0;
-    FILE *status;
-
-    snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
-    status = fopen(path, "re");
-    while (status && fgets(line, sizeof(line), status))
-        if (sscanf(line, "TracerPid: %d", &tracer) == 1)
-            break;
-    if (status)
-        fclose(status);
-    return tracer;
-}
 
 /* A process that is ending has no program any more, as a kernel thread has none. */
 static bool is_kernel_thread(pid_t pid)
@@ -117,7 +101,7 @@ int ml_attach_check(pid_t pid, struct ml_error *err)
         return ml_error_set(err, -EBUSY, "process %d is stopped; kill -CONT %d continues it",
                             (int)pid, (int)pid);
     r = check_program(pid, err);
-    tracer = r ? 0 : tracer_of(pid);
+    tracer = r ? 0 : ml_thread_tracer(pid);
     if (tracer)
         return ml_error_set(err, -EBUSY,
                             "process %d is being traced by process %d, a debugger or strace; end "

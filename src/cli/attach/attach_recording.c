@@ -149,6 +149,8 @@ static int open_page(pid_t pid, struct ml_attach_recording *r, struct ml_error *
     result = fd < 0 ? -errno : ml_recorded_session_map(fd, true, &r->shared);
     if (fd >= 0)
         close(fd);
+    if (result && ml_attach_has_ended(pid))
+        return ml_error_set(err, -ESRCH, "process %d has ended", (int)pid);
     return result ? ml_error_set(err, result, "the recording of process %d ended at once", (int)pid)
                   : 0;
 }

@@ -95,8 +95,12 @@ static int show(const char *file, const struct ml_live_question *question,
     struct ml_error err = {0};
     int r = ml_following_open(file, &f, &err), status = ML_EXIT_OK;
 
-    if (r < 0)
+    if (r == 0)
+        r = ml_following_show_end(f, &err);
+    if (r < 0) {
+        ml_following_free(f);
         return ml_report_fail(&err);
+    }
     if (opts->once)
         status = print_once(f, file, question, opts);
     else if (opts->on_request)

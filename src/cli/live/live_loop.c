@@ -33,6 +33,16 @@ struct shown {
     bool stale; /* there is something new to show */
 };
 
+/* @return 1 if there is anything new, 0, or negative errno */
+static int read_on(struct ml_following *f, struct ml_error *err)
+{
+    bool was_shown = f->end.is_shown;
+    int r = ml_following_poll(f, err);
+    int shown = r < 0 ? r : ml_following_show_end(f, err);
+
+    return shown < 0 ? shown : r > 0 || f->end.is_shown != was_shown;
+}
+
 /* ---- The terminal ---------------------------------------------------------------- */
 
 static int make_view(struct shown *s, struct ml_error *err)
@@ -110,7 +120,7 @@ static int take_key(struct shown *s, int64_t key, size_t page, struct ml_error *
 
 static int refresh(struct shown *s, struct ml_error *err)
 {
-    int r = ml_following_poll(s->f, err);
+    int r = read_on(s->f, err);
 
     if (r < 0)
         return r;
@@ -176,7 +186,7 @@ static int print_once(struct ml_following *f, const char *file,
 
     if (r == 0)
         r = json ? ml_live_json(&view, question, file, false, &text)
-                 : ml_live_line(&view, style, &text);
+                 : ml_live_line(&view, file, style, &text);
     if (r == 0)
         r = ml_write_all(STDOUT_FILENO, text.data, text.len);
     if (r < 0 && !err->code)
@@ -196,7 +206,7 @@ int ml_live_in_lines(struct ml_following *f, const char *file,
         if (r < 0 || !ml_trace_info(f->trace)->being_written)
             return r;
         sleep(1);
-        r = ml_following_poll(f, err);
+        r = read_on(f, err);
         if (r < 0)
             return r;
     }
@@ -230,7 +240,9 @@ int ml_live_on_request(struct ml_following *f, const char *file,
 
     setvbuf(stdin, NULL, _IONBF, 0); /* poll() does not know of a buffer */
     while ((r = await_request(f, err)) >= 0 && read_request()) {
-        r = ml_following_poll(f, err);
+        r = read_on(f, err);
+        if (r >= 0 && f->postponed) /* nothing longer comes at once: the last block is the answer */
+            r = read_on(f, err);
         if (r >= 0)
             r = print_once(f, file, question, true, NULL, err);
         if (r < 0)

@@ -51,6 +51,7 @@ static int find_process(uint32_t pid, char **ret, struct ml_error *err)
     struct ml_running_traces running;
     uint32_t collector = collector_of(pid);
     const char *path = NULL;
+    size_t hidden;
 
     ml_running_read(&running);
     for (size_t i = 0; !path && i < running.list.len; i++) {
@@ -61,7 +62,14 @@ static int find_process(uint32_t pid, char **ret, struct ml_error *err)
             path = trace->path;
     }
     *ret = path ? strdup(path) : NULL;
+    hidden = running.hidden;
     ml_running_release(&running);
+    if (!path && hidden > 0)
+        return ml_error_set(
+            err, -ESRCH,
+            "process %u is not in a recording of this user; if another user records "
+            "it, sudo memledger live %u shows it",
+            pid, pid);
     if (!path)
         return ml_error_set(err, -ESRCH,
                             "process %u is not being recorded; memledger live lists what is", pid);

@@ -50,6 +50,7 @@ static const uint8_t record_words[ML_REC_KINDS] = {
     [ML_REC_LABEL_EXPECTED] = 5,
     [ML_REC_FILE] = 3,
     [ML_REC_HELPS] = 1,
+    [ML_REC_ALLOC_APART] = 3,
 };
 
 /* The number of bytes or frames in a record of variable length. */

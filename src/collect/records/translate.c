@@ -133,6 +133,12 @@ static ML_NOINLINE bool take_rare(struct ml_stage *stage, struct ml_source *s, u
     case ML_STOP: return object_arg(s->target, ml_word(s, 1), ev);
     case ML_MARKER: marker(s, ev); return true;
     case ML_REC_ALLOC_STACK: alloc_stack(s, ev); return true;
+    case ML_REC_ALLOC_APART:
+        ev->kind = ML_ALLOC;
+        ev->addr = ml_word(s, 1);
+        ev->size = ml_word(s, 2);
+        ev->scope = 0;
+        return true;
     case ML_REC_COUNTER_SET:
     case ML_REC_COUNTER_ADJUST: return counter(s, kind == ML_REC_COUNTER_ADJUST, ev);
     case ML_REC_STRING: ml_target_take_string(stage, s); return false;
@@ -241,9 +247,9 @@ static void take_copy(struct ml_stage *stage, struct ml_source *s)
     if (ML_UNLIKELY(space && ev.kind == ML_ALLOC && t->spaces.items[space].sampled))
         weigh(&ev, t->spaces.items[space].sampled);
     s->tail += s->words;
-    if (ML_UNLIKELY(s->helps))
+    if (ML_UNLIKELY(s->helps && kind != ML_REC_ALLOC_APART))
         ml_source_help(s, &ev);
-    if (ML_UNLIKELY(s->node_begun))
+    if (ML_UNLIKELY(s->node_begun && kind != ML_REC_ALLOC_APART))
         emit_node_mark(stage, s, &ev);
     ml_stage_emit(stage, t, &ev);
 }

@@ -283,16 +283,9 @@ int ml_window_blocks_feed(struct ml_window_blocks *w, const struct ml_event *eve
 {
     int r;
 
-    switch (event->kind) {
-    case ML_ALLOC:
-    case ML_ALLOC_EX:
-    case ML_FREE:
-    case ML_FREE_RANGE:
-    case ML_MOVE:
-    case ML_MOVE_FAILED:
-    case ML_LABEL: r = feed(w, event); break;
-    default: return 0;
-    }
+    if (!ml_concerns_block(event->kind))
+        return 0;
+    r = feed(w, event);
     if (ML_UNLIKELY(r == 0 && w->pool.len > TIDY_LEAST && w->kept < w->pool.len / 2))
         r = ml_window_blocks_tidy(w);
     return r;

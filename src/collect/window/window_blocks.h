@@ -57,6 +57,13 @@ struct ml_window_blocks {
 /* All zero bytes is a valid empty table. */
 void ml_window_blocks_release(struct ml_window_blocks *w);
 
+/* Whether an event of this kind is about a block. */
+static inline bool ml_concerns_block(uint8_t kind)
+{
+    return kind == ML_ALLOC || kind == ML_ALLOC_EX || kind == ML_FREE || kind == ML_FREE_RANGE ||
+           kind == ML_MOVE || kind == ML_MOVE_FAILED || kind == ML_LABEL;
+}
+
 /* Takes an event of any kind; those that do not concern blocks change nothing.
  * @return 0 or -ENOMEM, after which the table is unusable */
 int ml_window_blocks_feed(struct ml_window_blocks *w, const struct ml_event *event);

@@ -11,6 +11,7 @@
 
 #include "number_rows.h"
 #include "window_gone.h"
+#include "window_sums.h"
 #include "window_tags.h"
 
 #define DEFS_BYTES (512u << 10) /* of definitions, in one block */
@@ -121,6 +122,7 @@ static int put_dropped(const struct ml_window_dump *d, struct ml_buf *out)
 {
     const struct ml_window_state *s = d->state;
     const uint64_t *events = s->dropped.events;
+    const struct ml_window_counts counts = ml_window_sums_counts(s);
     ml_numbers row = {0};
     uint64_t all = 0;
     int r = ml_vec_reserve(&row, ML_DROPPED_FIELDS);
@@ -138,6 +140,10 @@ static int put_dropped(const struct ml_window_dump *d, struct ml_buf *out)
         row.items[ML_DROPPED_LOST] = s->dropped.lost;
         row.items[ML_DROPPED_REPEATED] =
             s->blocks.kept + d->label_blocks + d->ranged_spaces + d->note_count;
+        row.items[ML_DROPPED_REFUSALS] = events[ML_OOM];
+        row.items[ML_DROPPED_MADE] = counts.allocations;
+        row.items[ML_DROPPED_FREED] = counts.frees;
+        row.items[ML_DROPPED_STEPS] = ml_window_sums_steps(s);
         r = ml_rows_put(out, ML_WINDOW_DROPPED, &row, ML_DROPPED_FIELDS);
     }
     ml_vec_release(&row);
@@ -172,6 +178,41 @@ static int put_spaces(const struct ml_window_dump *d, struct ml_buf *out)
     return r;
 }
 
+static int add_peak(ml_numbers *rows, enum ml_window_peak_of of, uint64_t number,
+                    const struct ml_window_gauge *bytes)
+{
+    const uint64_t row[ML_WINDOW_PEAK_FIELDS] = {
+        [ML_WINDOW_PEAK_OF] = of,
+        [ML_WINDOW_PEAK_NUMBER] = number,
+        [ML_WINDOW_PEAK_SUM_BYTES] = bytes->peak_bytes,
+        [ML_WINDOW_PEAK_SUM_NS] = bytes->peak_ns,
+    };
+    int r = 0;
+
+    for (size_t i = 0; r == 0 && i < ML_WINDOW_PEAK_FIELDS; i++)
+        r = ml_vec_push(rows, row[i]);
+    return r;
+}
+
+/* Readers do not ask for those of processes that are gone. */
+static int put_peaks(const struct ml_window_dump *d, struct ml_buf *out)
+{
+    const struct ml_window_state *s = d->state;
+    ml_numbers rows = {0};
+    int r = add_peak(&rows, ML_PEAK_OF_ALL, 0, &s->all);
+
+    for (size_t i = 0; r == 0 && i < s->devices.len; i++)
+        r = add_peak(&rows, ML_PEAK_OF_DEVICE, s->devices.items[i].string,
+                     &s->devices.items[i].bytes);
+    for (size_t i = 0; r == 0 && i < s->processes.len; i++)
+        if (s->processes.items[i].end != ML_WINDOW_GONE && s->processes.items[i].bytes.peak_bytes)
+            r = add_peak(&rows, ML_PEAK_OF_PROCESS, i, &s->processes.items[i].bytes);
+    if (r == 0)
+        r = ml_rows_put(out, ML_WINDOW_PEAKS, &rows, ML_WINDOW_PEAK_FIELDS);
+    ml_vec_release(&rows);
+    return r;
+}
+
 static int put_section(struct ml_window_dump *d, struct ml_block_writer *to)
 {
     struct ml_buf bytes = {0};
@@ -179,6 +220,8 @@ static int put_section(struct ml_window_dump *d, struct ml_block_writer *to)
 
     if (r == 0)
         r = put_spaces(d, &bytes);
+    if (r == 0)
+        r = put_peaks(d, &bytes);
     if (r == 0)
         r = ml_block_writer_section(to, ML_BLOCK_WINDOW, d->state->begin_ns, bytes.data, bytes.len);
     ml_buf_release(&bytes);

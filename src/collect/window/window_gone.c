@@ -6,7 +6,7 @@
 
 #include <errno.h>
 
-#include "defs.h"
+#include "window_sums.h"
 
 #define CHUNK_BYTES (128u << 10) /* of definitions between two places where a block may end */
 
@@ -38,6 +38,7 @@ static void forget_space(struct ml_window_state *s, uint32_t number)
     struct ml_window_space *space = &s->blocks.spaces.items[number], *highest;
 
     space->ranged = false;
+    ml_window_sums_forget(s, number);
     if (!space->used)
         return;
     highest = s->highest_gone ? &s->blocks.spaces.items[s->highest_gone - 1] : NULL;
@@ -197,7 +198,7 @@ static bool note_is_wanted(const void *ctx, const struct ml_event *e)
     case ML_SAMPLE:
         return e->args[1] >> ML_SAMPLE_PROCESS_SHIFT == 0 ||
                runs(s, (e->args[1] >> ML_SAMPLE_PROCESS_SHIFT) - 1);
-    case ML_MARK: return ml_mark_is_pause(e->args[0]) || thread_runs(s, e->thread);
+    case ML_MARK: return ml_mark_is_of_recording(e->args[0]) || thread_runs(s, e->thread);
     case ML_PUSH:
     case ML_START: return thread_runs(s, e->thread);
     default: return true;

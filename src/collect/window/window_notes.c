@@ -61,7 +61,7 @@ static int on_mark(struct ml_window_notes *n, const struct ml_event *e)
 {
     if (e->args[0] == ML_MARK_NODE)
         return 0;
-    if (ml_mark_is_pause(e->args[0]))
+    if (ml_mark_is_of_recording(e->args[0]))
         return keep(n, (struct key){ML_MARK, e->args[0], 0}, e);
     return keep(n, (struct key){ML_MARK, e->args[0], e->thread}, e);
 }

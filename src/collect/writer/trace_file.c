@@ -43,12 +43,23 @@ static bool is_pipe(const char *path)
     return stat(path, &st) == 0 && S_ISFIFO(st.st_mode);
 }
 
+static int open_new(const char *path)
+{
+    return open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+}
+
 /* @return 0 with the descriptor, or the error */
 static int open_any(struct ml_trace_file *f, const char *path, bool force, struct ml_error *err)
 {
-    f->fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    if (f->fd < 0 && errno == ENOENT && ml_folders_make(path) == 0)
-        f->fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    int r = 0;
+
+    f->fd = open_new(path);
+    if (f->fd < 0 && errno == ENOENT && (r = ml_folders_make(path)) == 0)
+        f->fd = open_new(path);
+    if (r < 0 && r != -ENOENT)
+        return ml_error_set(err, r,
+                            "cannot create the folder of %s: %s; choose another place with -o",
+                            path, strerror(-r));
     f->is_new = f->fd >= 0;
     if (f->fd < 0 && errno == EEXIST && !force && !is_pipe(path))
         return in_the_way(path, err);

@@ -19,12 +19,14 @@ static const char *const kind_words[] = {
     [ML_LIMIT_LOST] = "lost events",
     [ML_LIMIT_DROPPED] = "dropped events",
     [ML_LIMIT_PAUSES] = "pauses",
+    [ML_LIMIT_UNFINISHED] = "unfinished",
 };
 
 static const char *const kind_keys[] = {
     [ML_LIMIT_PEAK] = "peak_bytes",        [ML_LIMIT_GROWTH] = "growth_bytes_per_step",
     [ML_LIMIT_LEFT] = "never_freed_bytes", [ML_LIMIT_LOST] = "lost_events",
     [ML_LIMIT_DROPPED] = "dropped_events", [ML_LIMIT_PAUSES] = "pauses",
+    [ML_LIMIT_UNFINISHED] = "unfinished",
 };
 
 /* The command that shows what exceeded the limit. */
@@ -36,7 +38,8 @@ static const char *next_command(enum ml_limit_kind kind)
     case ML_LIMIT_LEFT: return "leaks --never-freed";
     case ML_LIMIT_LOST:
     case ML_LIMIT_DROPPED:
-    case ML_LIMIT_PAUSES: return "summary";
+    case ML_LIMIT_PAUSES:
+    case ML_LIMIT_UNFINISHED: return "summary";
     }
     return "summary";
 }
@@ -63,10 +66,11 @@ static int put_advice(const struct ml_limits *limits, const char *file, struct m
 
     for (size_t i = 0; r == 0 && i < limits->checks.len; i++) {
         const struct ml_limit_check *check = &limits->checks.items[i];
+        unsigned bit = 1u << (check->device ? check->kind : ML_LIMIT_LOST); /* one for all counts */
 
-        if (check->kept || said >> check->kind & 1)
+        if (check->kept || said & bit)
             continue;
-        said |= 1u << check->kind;
+        said |= bit;
         r = ml_buf_printf(out, "memledger %s", next_command(check->kind));
         if (r == 0 && check->pid)
             r = ml_buf_printf(out, " --process=%" PRIu32, check->pid);

@@ -9,6 +9,8 @@
 #include "cells.h"
 #include "json.h"
 #include "memledger/memledger.h"
+#include "paragraph.h"
+#include "stack_report.h"
 #include "summary_report.h"
 #include "text.h"
 
@@ -49,30 +51,59 @@ const char *ml_live_state_words(char buf[ML_LIVE_STATE_ROOM], const struct ml_li
     return buf;
 }
 
+const char *ml_live_end_words(char buf[ML_LIVE_END_ROOM], const struct ml_live_view *view,
+                              const char *file)
+{
+    char at[32];
+
+    buf[0] = '\0';
+    if (!view->at_end)
+        return buf;
+    ml_format_duration_ns(at, (int64_t)view->at_end_ns);
+    if (view->peak_bytes == 0)
+        snprintf(buf, ML_LIVE_END_ROOM, "memledger summary %s shows the whole recording", file);
+    else
+        snprintf(buf, ML_LIVE_END_ROOM,
+                 "%s (%s); memledger summary %s and memledger view %s show the whole recording",
+                 view->all_freed ? "the program freed everything: this is the last memory"
+                                 : "memory at the end",
+                 at, file, file);
+    return buf;
+}
+
+const char *ml_live_now_title(const struct ml_live_view *view)
+{
+    return !view->at_end ? "now" : view->all_freed ? "last" : "at end";
+}
+
 /* ---- Text ------------------------------------------------------------------------ */
 
 static int device_line(const struct ml_live_view *view, const struct ml_live_device *d,
                        const struct ml_style *style, struct ml_buf *out)
 {
     char time[32], now[32], peak[32], growth[40], rate[32];
-    int r = ml_buf_printf(out, "%s  %s  now %s  peak %s  last minute %s",
-                          ml_format_duration_ns(time, (int64_t)view->time_ns), d->name,
-                          ml_format_bytes(now, (int64_t)d->bytes, style->unit),
-                          ml_format_bytes(peak, (int64_t)d->peak_bytes, style->unit),
-                          ml_live_growth(growth, d->growth_bytes, style->unit));
+    int r =
+        ml_buf_printf(out, "%s  %s  %s %s  peak %s  last minute %s",
+                      ml_format_duration_ns(time, (int64_t)view->time_ns), d->name,
+                      ml_live_now_title(view), ml_format_bytes(now, (int64_t)d->bytes, style->unit),
+                      ml_format_bytes(peak, (int64_t)d->peak_bytes, style->unit),
+                      ml_live_growth(growth, d->growth_bytes, style->unit));
 
     if (r == 0 && view->steps > 0)
         r = ml_buf_printf(out, "  step %llu", (unsigned long long)view->step_number);
+    if (r == 0 && !view->at_end)
+        r = ml_buf_printf(out, "  %s allocations/s",
+                          ml_format_count(rate, (int64_t)view->allocations_per_second));
     if (r == 0)
-        r = ml_buf_printf(out, "  %s allocations/s%s%s\n",
-                          ml_format_count(rate, (int64_t)view->allocations_per_second),
-                          view->lost ? "  events lost" : "", view->paused ? "  paused" : "");
+        r = ml_buf_printf(out, "%s%s%s\n", view->lost ? "  events lost" : "",
+                          view->paused ? "  paused" : "", view->at_end ? "  ended" : "");
     return r;
 }
 
-int ml_live_line(const struct ml_live_view *view, const struct ml_style *style, struct ml_buf *out)
+int ml_live_line(const struct ml_live_view *view, const char *file, const struct ml_style *style,
+                 struct ml_buf *out)
 {
-    char words[ML_LIVE_STATE_ROOM], time[32];
+    char words[ML_LIVE_STATE_ROOM], end[ML_LIVE_END_ROOM], time[32];
     int r = 0;
 
     if (view->devices.len == 0)
@@ -81,6 +112,8 @@ int ml_live_line(const struct ml_live_view *view, const struct ml_style *style, 
                              ml_live_state_words(words, view));
     for (size_t i = 0; r == 0 && i < view->devices.len; i++)
         r = device_line(view, &view->devices.items[i], style, out);
+    if (r == 0 && view->at_end)
+        r = ml_buf_printf(out, "%s\n", ml_live_end_words(end, view, file));
     return r;
 }
 
@@ -102,14 +135,15 @@ static void device_row(struct ml_table *table, const struct ml_live_device *d,
 static int put_devices(const struct ml_live_view *view, const struct ml_style *style,
                        struct ml_buf *out)
 {
-    static const char *const titles[] = {"device",       ">now",    ">peak",
-                                         ">last minute", ">driver", ">unexplained"};
+    static const char *const titles[] = {">peak", ">last minute", ">driver", ">unexplained"};
     struct ml_table table;
 
     if (view->devices.len == 0)
         return ml_buf_puts(out, "\n" ML_LIVE_NO_MEMORY "\n");
     ml_table_init(&table);
-    ml_cells_columns(&table, titles, ML_ARRAY_SIZE(titles));
+    ml_table_column(&table, "device", ML_LEFT);
+    ml_table_column(&table, ml_live_now_title(view), ML_RIGHT);
+    ml_cells_more_columns(&table, titles, ML_ARRAY_SIZE(titles));
     for (size_t i = 0; i < view->devices.len; i++)
         device_row(&table, &view->devices.items[i], style);
     return ml_cells_print(&table, ml_buf_puts(out, "\n"), out, style);
@@ -134,23 +168,31 @@ static bool is_over_and_empty(const struct ml_live_process *p)
     return p->ended && p->peak_bytes == 0;
 }
 
-static int put_processes(const struct ml_live_view *view, const struct ml_style *style,
+/* @top  of those that have ended are listed */
+static int put_processes(const struct ml_live_view *view, size_t top, const struct ml_style *style,
                          struct ml_buf *out)
 {
-    static const char *const titles[] = {">process", "role",         ">now",
-                                         ">peak",    ">last minute", "command"};
+    static const char *const titles[] = {">peak", ">last minute", "command"};
     struct ml_table table;
-    size_t hidden = 0, shown;
+    size_t hidden = 0, ended = 0, shown;
     char number[32];
     int r;
 
     ml_table_init(&table);
-    ml_cells_columns(&table, titles, ML_ARRAY_SIZE(titles));
+    ml_table_column(&table, "process", ML_RIGHT);
+    ml_table_column(&table, "role", ML_LEFT);
+    ml_table_column(&table, ml_live_now_title(view), ML_RIGHT);
+    ml_cells_more_columns(&table, titles, ML_ARRAY_SIZE(titles));
     for (size_t i = 0; i < view->processes.len; i++) {
-        if (is_over_and_empty(&view->processes.items[i]))
+        const struct ml_live_process *p = &view->processes.items[i];
+
+        if (is_over_and_empty(p)) {
             hidden++;
-        else
-            process_row(&table, &view->processes.items[i], style);
+            continue;
+        }
+        ended += p->ended;
+        if (!p->ended || ended <= top)
+            process_row(&table, p, style);
     }
     shown = view->processes.len - hidden;
     r = ml_buf_puts(out, "\n");
@@ -158,6 +200,10 @@ static int put_processes(const struct ml_live_view *view, const struct ml_style 
         r = ml_cells_print(&table, r, out, style);
     else
         ml_table_release(&table);
+    if (r == 0 && ended > top)
+        r = ml_buf_printf(out, "%s more process%s ended\n",
+                          ml_format_count(number, (int64_t)(ended - top)),
+                          ended - top == 1 ? "" : "es");
     if (r == 0 && hidden > 0)
         r = ml_buf_printf(out, "%s%s process%s ended without recorded memory\n",
                           ml_format_count(number, (int64_t)hidden), shown ? " more" : "",
@@ -168,18 +214,23 @@ static int put_processes(const struct ml_live_view *view, const struct ml_style 
 static int put_rows(const struct ml_live_view *view, const struct ml_live_question *question,
                     const struct ml_style *style, struct ml_buf *out)
 {
-    static const char *const titles[] = {">now", ">share", ">blocks"};
+    static const char *const titles[] = {">share", ">blocks"};
     struct ml_table table;
+    int r;
 
     if (view->devices.len == 0)
         return 0;
     ml_table_init(&table);
     ml_table_column(&table, ml_key_name(question->by), ML_LEFT);
+    ml_table_column(&table, ml_live_now_title(view), ML_RIGHT);
     ml_cells_more_columns(&table, titles, ML_ARRAY_SIZE(titles));
     for (size_t i = 0; i < view->rows.len; i++) {
         const struct ml_live_row *row = &view->rows.items[i];
 
-        ml_table_cellf(&table, "%s", row->name[0] ? row->name : "(none)");
+        if (row->name[0])
+            ml_table_cell(&table, row->name);
+        else
+            ml_table_cellf(&table, "(no %s)", ml_key_name(question->by));
         ml_cells_bytes(&table, style, row->bytes);
         ml_cells_percent(&table, row->percent);
         ml_cells_count(&table, row->blocks);
@@ -190,20 +241,25 @@ static int put_rows(const struct ml_live_view *view, const struct ml_live_questi
         ml_cells_percent(&table, view->rest.percent);
         ml_cells_count(&table, view->rest.blocks);
     }
-    return ml_cells_print(&table, ml_buf_puts(out, "\n"), out, style);
+    r = ml_cells_print(&table, ml_buf_puts(out, "\n"), out, style);
+    if (r == 0 && view->no_lines)
+        r = ml_buf_printf(out, "No block has a line: %s.\n", ml_stackless_text(view->stackless));
+    return r;
 }
 
-static int put_head(const struct ml_live_view *view, const char *file, struct ml_buf *out)
+static int put_head(const struct ml_live_view *view, const char *file, const struct ml_style *style,
+                    struct ml_buf *out)
 {
-    char words[ML_LIVE_STATE_ROOM], time[32], rate[32], length[32];
+    char words[ML_LIVE_STATE_ROOM], end[ML_LIVE_END_ROOM], time[32], rate[32], length[32];
     int r = ml_report_safe(out, view->command ? view->command : file);
 
     if (r == 0)
         r = ml_buf_printf(out, "\n%s: %s\n", file, ml_live_state_words(words, view));
 
     if (r == 0)
-        r = ml_buf_printf(out, "%s, %s allocations a second",
-                          ml_format_duration_ns(time, (int64_t)view->time_ns),
+        r = ml_buf_puts(out, ml_format_duration_ns(time, (int64_t)view->time_ns));
+    if (r == 0 && !view->at_end)
+        r = ml_buf_printf(out, ", %s allocations a second",
                           ml_format_count(rate, (int64_t)view->allocations_per_second));
     if (r == 0 && view->steps > 0)
         r = ml_buf_printf(out, ", step %llu", (unsigned long long)view->step_number);
@@ -218,18 +274,20 @@ static int put_head(const struct ml_live_view *view, const char *file, struct ml
     if (r == 0 && view->refusals > 0)
         r = ml_buf_printf(out, "memory was refused %s times: memledger oom %s says why\n",
                           ml_format_count(rate, (int64_t)view->refusals), file);
+    if (r == 0 && view->at_end)
+        r = ml_report_paragraph(out, style, 0, ml_live_end_words(end, view, file));
     return r;
 }
 
 int ml_live_text(const struct ml_live_view *view, const struct ml_live_question *question,
                  const char *file, const struct ml_style *style, struct ml_buf *out)
 {
-    int r = put_head(view, file, out);
+    int r = put_head(view, file, style, out);
 
     if (r == 0)
         r = put_devices(view, style, out);
     if (r == 0)
-        r = put_processes(view, style, out);
+        r = put_processes(view, question->top, style, out);
     if (r == 0)
         r = put_rows(view, question, style, out);
     if (r == 0 && view->awaits_names)
@@ -280,6 +338,17 @@ static void json_process(struct ml_json *json, const struct ml_live_process *p)
     ml_json_end_object(json);
 }
 
+static void json_space(struct ml_json *json, const struct ml_live_space *s)
+{
+    ml_json_begin_object(json);
+    ml_json_kv_u64(json, "pid", s->pid);
+    ml_json_kv_cstr(json, "device", s->device);
+    ml_json_kv_cstr(json, "space", s->name);
+    ml_json_kv_u64(json, "bytes", s->bytes);
+    ml_json_kv_u64(json, "peak_bytes", s->peak_bytes);
+    ml_json_end_object(json);
+}
+
 static void json_row(struct ml_json *json, const struct ml_live_row *row)
 {
     ml_json_begin_object(json);
@@ -315,6 +384,11 @@ static void json_lists(struct ml_json *json, const struct ml_live_view *view)
     for (size_t i = 0; i < view->processes.len; i++)
         json_process(json, &view->processes.items[i]);
     ml_json_end_array(json);
+    ml_json_key(json, "spaces");
+    ml_json_begin_array(json);
+    for (size_t i = 0; i < view->spaces.len; i++)
+        json_space(json, &view->spaces.items[i]);
+    ml_json_end_array(json);
     ml_json_key(json, "rows");
     ml_json_begin_array(json);
     for (size_t i = 0; i < view->rows.len; i++)
@@ -336,6 +410,10 @@ int ml_live_json(const struct ml_live_view *view, const struct ml_live_question 
     ml_json_kv_u64(&json, "start_wall_ns", view->start_wall_ns);
     ml_json_kv_bool(&json, "being_recorded", view->being_recorded);
     ml_json_kv_bool(&json, "finished", view->finished);
+    if (view->at_end) {
+        ml_json_kv_u64(&json, "at_end_ns", view->at_end_ns);
+        ml_json_kv_bool(&json, "all_freed", view->all_freed);
+    }
     ml_json_kv_bool(&json, "paused", view->paused);
     if (view->paused)
         ml_json_kv_u64(&json, "paused_at_ns", view->paused_at_ns);

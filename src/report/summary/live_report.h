@@ -22,10 +22,22 @@ const char *ml_live_growth(char buf[40], int64_t bytes, enum ml_unit unit);
  * a constant */
 const char *ml_live_state_words(char buf[ML_LIVE_STATE_ROOM], const struct ml_live_view *view);
 
+#define ML_LIVE_END_ROOM 512
+
+/* What the figures of a recording that has ended mean, and which commands show more. @return buf,
+ * or "" while it goes on */
+const char *ml_live_end_words(char buf[ML_LIVE_END_ROOM], const struct ml_live_view *view,
+                              const char *file);
+
+/* The title of the column of live bytes: "now"; "at end", "last" of a recording that has ended. */
+const char *ml_live_now_title(const struct ml_live_view *view);
+
 /* One line for devices, steps and rates; a list cannot be longer than a terminal, so it is one line
  * for each device. For terminals without cursor, and for logs.
+ * @file   as for ml_live_text
  * @return 0 or negative errno */
-int ml_live_line(const struct ml_live_view *view, const struct ml_style *style, struct ml_buf *out);
+int ml_live_line(const struct ml_live_view *view, const char *file, const struct ml_style *style,
+                 struct ml_buf *out);
 
 /* The whole state, with the rows of the question.
  * @file   the trace's name as the user gave it

@@ -12,6 +12,7 @@
 
 struct page {
     struct ml_buf *out;
+    enum ml_metrics_format format;
     int r;
 };
 
@@ -70,7 +71,7 @@ static void family(struct page *p, const char *name, const char *type, const cha
 {
     if (p->r == 0)
         p->r = ml_buf_printf(p->out, "# TYPE memledger_%s %s\n", name, type);
-    if (p->r == 0 && unit)
+    if (p->r == 0 && unit && p->format == ML_METRICS_OPEN)
         p->r = ml_buf_printf(p->out, "# UNIT memledger_%s %s\n", name, unit);
     if (p->r == 0)
         p->r = ml_buf_printf(p->out, "# HELP memledger_%s %s\n", name, help);
@@ -180,8 +181,8 @@ static void put_counter(struct page *p, const char *name, const char *help,
 {
     char total[64];
 
-    family(p, name, "counter", NULL, help);
     snprintf(total, sizeof(total), "%s_total", name);
+    family(p, p->format == ML_METRICS_OPEN ? name : total, "counter", NULL, help);
     for (size_t i = 0; i < count; i++) {
         begin_sample(p, total, &runs[i]);
         end_sample(p, (int64_t)value(&runs[i].by_category));
@@ -223,9 +224,10 @@ static void put_recording(struct page *p, const struct ml_metrics_run *runs, siz
     }
 }
 
-int ml_metrics_text(const struct ml_metrics_run *runs, size_t count, struct ml_buf *out)
+int ml_metrics_text(const struct ml_metrics_run *runs, size_t count, enum ml_metrics_format format,
+                    struct ml_buf *out)
 {
-    struct page p = {.out = out};
+    struct page p = {.out = out, .format = format};
 
     put_recording(&p, runs, count);
     put_devices(&p, runs, count);
@@ -241,7 +243,7 @@ int ml_metrics_text(const struct ml_metrics_run *runs, size_t count, struct ml_b
     put_counter(&p, "out_of_memory", "Allocations that were refused.", runs, count, refusals);
     put_counter(&p, "lost_events", "Events that the recorder lost.", runs, count, lost);
     put_counter(&p, "steps", "Steps begun.", runs, count, steps);
-    if (p.r == 0)
+    if (p.r == 0 && format == ML_METRICS_OPEN)
         p.r = ml_buf_puts(out, "# EOF\n");
     return p.r;
 }

@@ -1,4 +1,5 @@
-/* metrics_report.h: the state of followed runs as OpenMetrics text, which Prometheus reads.
+/* metrics_report.h: the state of followed runs as text that Prometheus reads: OpenMetrics, or the
+ * older format 0.0.4, which is the only one that node_exporter's textfile collector reads.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -14,8 +15,11 @@ struct ml_metrics_run {
     struct ml_live_view by_module;
 };
 
-/* The text of all runs: families with their help, samples with labels, and "# EOF".
+enum ml_metrics_format { ML_METRICS_OPEN, ML_METRICS_0_0_4 };
+
+/* The text of all runs: families with their help, samples with labels, and in OpenMetrics "# EOF".
  * @return 0 or -ENOMEM */
-int ml_metrics_text(const struct ml_metrics_run *runs, size_t count, struct ml_buf *out);
+int ml_metrics_text(const struct ml_metrics_run *runs, size_t count, enum ml_metrics_format format,
+                    struct ml_buf *out);
 
 #endif

@@ -310,27 +310,37 @@ static void tell_late(struct writer *w, const struct ml_health *h)
         return;
     snprintf(text, sizeof(text), "%s%sthe recording began while the program ran%s",
              w->name ? w->name : "", w->name ? ": " : "",
-             h->began_late ? ": malloc's blocks of before are not in it"
+             h->began_late ? ": it does not contain earlier blocks of malloc"
                            : "; memledger help attach says which older memory is in it");
     w->r = ml_report_paragraph(w->out, w->style, 0, text);
+}
+
+static const char *pause_words(char buf[160], const struct ml_health *h)
+{
+    char paused[32];
+
+    ml_format_duration_ns(paused, (int64_t)h->paused_ns);
+    if (h->pauses == 1)
+        snprintf(buf, 160, h->paused ? "is paused, for %s so far" : "was paused once, for %s",
+                 paused);
+    else
+        snprintf(buf, 160, "was paused %" PRIu64 " times, for %s in all%s", h->pauses, paused,
+                 h->paused ? ", and is paused now" : "");
+    return buf;
 }
 
 /* Nor is this: it was asked for. */
 static void tell_pauses(struct writer *w, const struct ml_health *h)
 {
-    char paused[32], times[40], text[320];
+    char words[160], text[320];
 
     if (w->r < 0 || !h->pauses)
         return;
-    ml_format_duration_ns(paused, (int64_t)h->paused_ns);
-    snprintf(times, sizeof(times), "%" PRIu64 " times", h->pauses);
     snprintf(text, sizeof(text),
-             "%s%sthe recording was paused %s, for %s%s: blocks allocated and freed meanwhile are "
-             "not in it%s",
-             w->name ? w->name : "", w->name ? ": " : "", h->pauses == 1 ? "once" : times, paused,
-             h->pauses == 1 ? "" : " in all",
+             "%s%sthe recording %s: blocks allocated and freed meanwhile are not in it%s",
+             w->name ? w->name : "", w->name ? ": " : "", pause_words(words, h),
              h->heap_recorded && !h->heap_sampled && !h->heap_large
-                 ? ", and malloc's blocks of before are not followed"
+                 ? ", and earlier blocks of malloc count as freed"
                  : "");
     w->r = ml_report_paragraph(w->out, w->style, 0, text);
 }
@@ -438,6 +448,7 @@ void ml_health_json(const struct ml_health *health, struct ml_json *json)
     if (health->pauses) {
         ml_json_kv_u64(json, "pauses", health->pauses);
         ml_json_kv_u64(json, "paused_ns", health->paused_ns);
+        ml_json_kv_bool(json, "paused", health->paused);
     }
     if (health->window.is_window)
         window_json(&health->window, json);

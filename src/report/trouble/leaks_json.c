@@ -68,6 +68,8 @@ static void range_json(const struct ml_leaks *l, struct ml_json *json)
     ml_json_kv_u64(json, "steps", l->steps);
     ml_json_kv_u64(json, "warm_up", l->warm_up);
     ml_json_kv_u64(json, "measured", l->measured);
+    if (l->paused)
+        ml_json_kv_u64(json, "paused", l->paused);
     ml_json_kv_u64(json, "first_step", l->first_number);
     ml_json_kv_u64(json, "last_step", l->last_number);
     ml_json_kv_u64(json, "from_ns", l->from_ns);

@@ -128,6 +128,9 @@ static int put_range(const struct ml_leaks *l, const struct ml_style *style, str
     r = ml_buf_printf(out, "%s %s%s, %" PRIu64 " to %" PRIu64,
                       ml_format_count(count, (int64_t)l->measured), word,
                       l->measured == 1 ? "" : "s", l->first_number, l->last_number);
+    if (r == 0 && l->paused > 0)
+        r = ml_buf_printf(out, ", and %" PRIu64 " between them while the recording was paused",
+                          l->paused);
     if (r == 0 && l->warm_up > 0)
         r = ml_buf_printf(out, "; %" PRIu64 " before %s warm-up", l->warm_up,
                           l->warm_up == 1 ? "is" : "are");
@@ -153,7 +156,7 @@ static void leak_row(struct ml_table *t, const struct ml_leaks *l, const struct 
     char bytes[32];
 
     ml_table_cellf(t, "+%s", format_growth(bytes, leak->bytes_per_step, style));
-    ml_table_cellf(t, "%+.*f", leak->grown_blocks % (int64_t)l->measured == 0 ? 0 : 2,
+    ml_table_cellf(t, "%+.*f", leak->grown_blocks % (int64_t)ml_leaks_all_steps(l) == 0 ? 0 : 2,
                    round(100 * leak->blocks_per_step) / 100);
     ml_table_cellf(t, "%" PRIu64 "/%" PRIu64, leak->grew, l->measured);
     ml_cells_bytes(t, style, leak->live_bytes);

@@ -364,6 +364,21 @@ def under_run():
         exists=os.path.exists("no.mled"), kept=kept.numel())
 
 
+def peak_under_run():
+    """What was live before the first call counts, until a reset."""
+    import torch
+    before = torch.zeros(1 << 20)
+    del before
+    kept = torch.zeros(1000)
+    first = memledger.peak("cpu")
+    again = memledger.peak("cpu", reset=True)
+    after = memledger.peak("cpu")
+    later = torch.zeros(2 << 20)
+    del later
+    say(first=first, again=again, after=after, last=memledger.peak("cpu"), kept=kept.numel(),
+        live=memledger.live("cpu"))
+
+
 def early():
     """Counts from before PyTorch is there, and looks for it before importing it."""
     import importlib.util

@@ -239,6 +239,18 @@ def test_under_run():
     equal([blocks["peak_bytes"], blocks["live_bytes"]], [6000, 0], "peak and end of the trace")
 
 
+def test_peak_under_run():
+    """From the start of the recording, or a reset."""
+    need_torch()
+    result = run(PYTHON, CASES, "peak_under_run", options=["-qf"], env=environment())
+    equal(result.code, 0, "exit code", result)
+    told = said(result.out, result)
+    equal([told["first"], told["again"]], [4 << 20, 4 << 20], "the peak before the first call")
+    equal(told["after"], told["live"], "the peak after a reset", told)
+    equal(told["last"], told["live"] + (8 << 20), "the peak since the reset", told)
+    equal(host(result.trace)["peak_bytes"], told["last"], "the peak of the trace")
+
+
 REPORT = """
 *******************************************
 Memory Usage for Iteration 2 of Epoch {epoch}

@@ -43,6 +43,17 @@ def test_by_hand():
           "another prefix", told["other_names"])
 
 
+def test_fast_steps():
+    """The numbers of a step are those of that step, however fast it is."""
+    told = recorded("fast_steps")
+    rows = told["rows"][1:]
+    first = told["rows"][0][0]
+    for n, (live, steps, peak) in enumerate(rows, 1):
+        check(0 <= live - first - (n << 20) < 4096, f"live bytes of step {n}: {live}", told)
+        equal(steps, told["rows"][0][1] + n, f"steps so far in step {n}", told)
+        check(0 <= peak - live - (1 << 22) - (n << 16) < 4096, f"the peak of step {n}: {peak}", told)
+
+
 def test_forked():
     told = recorded("forked")
     equal(told["status"], 0, "exit status of the child")

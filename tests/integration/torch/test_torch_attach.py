@@ -4,10 +4,11 @@
 #
 # SPDX-License-Identifier: Apache-2.0
 import os
+import time
 
 import harness
-from attaching import Asked, begin, end
-from harness import check, contains, equal, with_standin
+from attaching import Asked, begin, end, has_begun, start
+from harness import MEMLEDGER, check, contains, equal, with_standin
 from torch_support import PYTHON, need_torch
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -45,6 +46,32 @@ def test_again():
     p.end()
 
 
+def live():
+    return harness.report("live", "t.mled", "--once")
+
+
+def test_growth():
+    """Older tensors are no growth of the last minute, however late the program reports them."""
+    p = Program("memledger._cuda_late")
+    p.ask("hold a 1000")
+    attached = start(p.process.pid)
+    harness.wait_until(lambda: os.path.exists("waits"), "the program to begin the recording")
+    time.sleep(1.2)  # growth is counted from the end of the first second on
+    with open("go", "w"):
+        pass
+    has_begun(attached)
+    harness.wait_until(lambda: live()["bytes"] == 4000, "the older tensor")
+    equal(live()["devices"][0]["minute_growth_bytes"], 0, "growth without new tensors")
+    time.sleep(1)
+    p.ask("hold b 10")
+    harness.wait_until(lambda: live()["bytes"] == 4040, "the new tensor")
+    equal(live()["devices"][0]["minute_growth_bytes"], 40, "growth")
+    equal(live()["processes"][0]["minute_growth_bytes"], 40, "growth of the process")
+    end(attached)
+    equal(harness.report("summary", "t.mled")["processes"][0]["threads"], 1, "threads of the program")
+    p.end()
+
+
 def test_names():
     """Parameters and gradients that exist already have their names at once."""
     p = Program()
@@ -72,6 +99,37 @@ def test_waiting():
         groups = harness.report("table", "t.mled", "--by", "category", "--at", "end")["groups"]
         equal({g["category"]: g["bytes"] for g in groups if g["category"] != "input"},
               {"parameter": 4040, "gradient": 4040}, "categories")
+    p.end()
+
+
+def attach_until_detach(pid):
+    attached = begin(pid, "--heap")
+    time.sleep(0.3)
+    equal(harness.plain(MEMLEDGER, "detach", pid).returncode, 0, "exit code of detach")
+    equal(attached.wait(harness.PATIENCE_S), 0, "exit code of attach")
+
+
+def attach_until_interrupted(pid):
+    attached = begin(pid, "--heap")
+    time.sleep(0.3)
+    end(attached)
+
+
+def attach_for_a_time(pid):
+    equal(begin(pid, "--heap", "--for", "0.3s").wait(harness.PATIENCE_S), 0, "exit code of attach")
+
+
+def test_both_ends_with_malloc():
+    """Tensors are blocks of malloc as well. No free is missed in the first and last moments, and
+    nothing is counted twice, whatever the threads do then."""
+    p = Program(script="churns_tensors.py")
+    most_bytes = p.ask("bytes") + 300000  # Python's own blocks, and those of the attach
+    for record in [attach_until_detach, attach_until_interrupted, attach_for_a_time]:
+        record(p.process.pid)
+        summary = harness.report("summary", "t.mled")
+        equal(summary["health"]["replaced"], 0, "blocks whose free is missing", summary["health"])
+        check(summary["peak_bytes"] <= most_bytes, f"peak of at most {most_bytes}", summary)
+        check(summary["allocated_bytes"] > 10 * most_bytes, "tensors were recorded", summary)
     p.end()
 
 
