@@ -492,9 +492,14 @@ int ml_following_poll(struct ml_following *f, struct ml_error *err)
     if (r == 0 && f->postponed)
         r = 1;
     if (r == -ESTALE) {
-        leave_end(f);
         if (note_earlier(f) < 0)
             return ml_error_set(err, -ENOMEM, "%s: out of memory", f->path);
+        leave_end(f);
+        return restart(f, err) < 0 ? err->code : 1;
+    }
+    /* It was opened before its writer had locked it. */
+    if (r >= 0 && f->end.is_shown && ml_trace_info(f->trace)->being_written) {
+        leave_end(f);
         return restart(f, err) < 0 ? err->code : 1;
     }
     if (r > 0) {
