@@ -55,6 +55,7 @@ enum ml_window_peak_of {
     ML_PEAK_OF_ALL,     /* 0 */
     ML_PEAK_OF_DEVICE,  /* the string of its name */
     ML_PEAK_OF_PROCESS, /* its own */
+    ML_PEAK_OF_SPACE,   /* its own; only for readers: ML_WINDOW_SPACES has these */
 };
 
 #endif

@@ -164,8 +164,6 @@ int ml_trace_grow(struct ml_trace *t, struct ml_error *err)
     struct stat st;
     int code;
 
-    if (t->info.has_index)
-        return 0;
     if (!t->next_offset)
         t->next_offset = last_of(t) ? ml_block_end(last_of(t)->offset, last_of(t)->stored_bytes)
                                     : ML_FILE_HEADER_BYTES;
@@ -174,6 +172,8 @@ int ml_trace_grow(struct ml_trace *t, struct ml_error *err)
         return ml_error_set(err, code, "%s: cannot read it: %s", t->path, strerror(-code));
     if ((uint64_t)st.st_size < t->next_offset || is_other_file(t, &st))
         return ml_error_set(err, -ESTALE, "%s: another recording has replaced it", t->path);
+    if (t->info.has_index)
+        return 0;
     ml_trace_defs_allow(&t->defs, (uint64_t)st.st_size -
                                       ml_min_u64((uint64_t)st.st_size, t->info.file_bytes));
     t->info.file_bytes = (uint64_t)st.st_size;

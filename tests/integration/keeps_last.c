@@ -1,10 +1,11 @@
 /* keeps_last.c: records numbered allocations, of which the last 1,000 are live, until it is killed
  * or has made so many.
  *
- *     keeps_last FILE COUNT
+ *     keeps_last FILE COUNT [BYTES]
  *
  * The n-th block has the size n; before it the (n - 1000)-th is freed. After each
- * allocation its number is stored in the file, which outlives the program.
+ * allocation its number is stored in the file, which outlives the program. A block of BYTES is
+ * made and freed before all others.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -41,6 +42,10 @@ int main(int argc, char **argv)
     if (told == MAP_FAILED)
         return 2;
     space = memledger_space_open("cpu", MEMLEDGER_BLOCK, "numbered");
+    if (argc > 3) {
+        memledger_alloc(space, address(count + 1), strtoull(argv[3], NULL, 10));
+        memledger_free(space, address(count + 1));
+    }
     for (uint64_t n = 1; n <= count; n++) {
         if (n > LIVE)
             memledger_free(space, address(n - LIVE));

@@ -544,6 +544,18 @@ def test_replaced():
     follower.wait()
 
 
+def test_replaced_after_its_end():
+    """`run -f` overwrites a recording that has ended; a follower changes over."""
+    ended_state("block 1 1000")
+    follower = on_request()
+    equal(answer(follower)["bytes"], 1000, "the first recording")
+    ended_state("block 1 3000", "block 2 500")
+    now = answer(follower)
+    equal((now["bytes"], now["finished"]), (3500, True), "the second recording", now)
+    follower.stdin.close()
+    equal(follower.wait(harness.PATIENCE_S), 0, "exit code of a follower")
+
+
 def test_other_user():
     """A process that another user records is not known to this one."""
     if os.geteuid() or not shutil.which("setpriv"):

@@ -32,18 +32,23 @@ struct fixture {
     uint64_t time_ns;
 };
 
-static inline struct fixture fixture_begin(void)
+static inline struct fixture fixture_with(const struct ml_maker_opts *opts)
 {
     struct fixture f = {.fd = memfd_create("trace", MFD_CLOEXEC)};
     uint32_t cpu;
 
     assert_true(f.fd >= 0);
-    f.maker = ml_maker_on_fd(f.fd, NULL);
+    f.maker = ml_maker_on_fd(f.fd, opts);
     cpu = ml_maker_string(f.maker, "cpu");
     ml_maker_process(f.maker, 100, -1, ml_maker_string(f.maker, "program"));
     ml_maker_thread(f.maker, 0, 100, ml_maker_string(f.maker, "main"));
     f.block = ml_maker_space(f.maker, 0, cpu, MEMLEDGER_BLOCK, ml_maker_string(f.maker, "heap"));
     return f;
+}
+
+static inline struct fixture fixture_begin(void)
+{
+    return fixture_with(NULL);
 }
 
 /* Another block-level space of the same process and device. */

@@ -291,6 +291,12 @@ static void compare_sums(const struct reading *whole, const struct reading *wind
                 compare_peak(&earlier, ML_PEAK_OF_PROCESS, whole->replay.processes.items[i].number,
                              &whole->replay.processes.items[i].bytes,
                              &window->replay.processes.items[k].bytes);
+    for (size_t i = 0; i < whole->replay.spaces.len; i++)
+        for (size_t k = 0; k < window->replay.spaces.len; k++)
+            if (whole->replay.spaces.items[i].number == window->replay.spaces.items[k].number)
+                compare_peak(&earlier, ML_PEAK_OF_SPACE, whole->replay.spaces.items[i].number,
+                             &whole->replay.spaces.items[i].bytes,
+                             &window->replay.spaces.items[k].bytes);
     ml_earlier_release(&earlier);
 }
 

@@ -40,6 +40,8 @@ int ml_earlier_raise(struct ml_earlier *e, enum ml_window_peak_of of, uint32_t n
 
 static int on_peak(void *ctx, const uint64_t *row)
 {
+    if (row[ML_WINDOW_PEAK_OF] > ML_PEAK_OF_PROCESS)
+        return 0;
     return ml_earlier_raise(ctx, (enum ml_window_peak_of)row[ML_WINDOW_PEAK_OF],
                             (uint32_t)row[ML_WINDOW_PEAK_NUMBER],
                             (struct ml_earlier_peak){
@@ -48,10 +50,20 @@ static int on_peak(void *ctx, const uint64_t *row)
                             });
 }
 
+static int on_space(void *ctx, const uint64_t *row)
+{
+    return ml_earlier_raise(ctx, ML_PEAK_OF_SPACE, (uint32_t)row[ML_WINDOW_SPACE_NUMBER],
+                            (struct ml_earlier_peak){
+                                ml_min_u64(row[ML_WINDOW_SPACE_PEAK_BYTES], ML_BYTES_MAX),
+                                row[ML_WINDOW_SPACE_PEAK_NS],
+                            });
+}
+
 int ml_earlier_read(struct ml_earlier *e, const struct ml_trace *trace)
 {
     const struct ml_window_begin begin = ml_window_begin_of_trace(trace);
     uint64_t start_wall_ns = ml_trace_info(trace)->start_wall_ns;
+    int r;
 
     if (e->start_wall_ns != start_wall_ns)
         ml_earlier_release(e);
@@ -66,7 +78,10 @@ int ml_earlier_read(struct ml_earlier *e, const struct ml_trace *trace)
         .frees = begin.freed,
         .steps = begin.steps,
     };
-    return begin.is_window ? ml_window_peaks(trace, on_peak, e) : 0;
+    if (!begin.is_window)
+        return 0;
+    r = ml_window_peaks(trace, on_peak, e);
+    return r < 0 ? r : ml_window_spaces(trace, on_space, e);
 }
 
 struct ml_earlier_peak ml_earlier_highest(const struct ml_earlier *e, enum ml_window_peak_of of,

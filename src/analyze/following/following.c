@@ -420,30 +420,34 @@ static void leave_end(struct ml_following *f)
     f->end = (struct ml_following_end){0};
 }
 
+static int raise_peak(struct ml_earlier *e, enum ml_window_peak_of of, uint32_t number,
+                      const struct ml_gauge *bytes)
+{
+    return ml_earlier_raise(e, of, number,
+                            (struct ml_earlier_peak){bytes->peak_bytes, bytes->peak_time_ns});
+}
+
 /* What is known when the file is replaced, most likely by the next part of the same recording,
- * which has the same numbers for devices and processes. */
+ * which has the same numbers for devices, processes and spaces. */
 static int note_earlier(struct ml_following *f)
 {
     const struct ml_replay *r = &f->replay;
     const struct ml_following_totals totals = ml_following_totals(f);
     struct ml_earlier *e = &f->earlier;
-    int code = ml_earlier_raise(
-        e, ML_PEAK_OF_ALL, 0, (struct ml_earlier_peak){r->bytes.peak_bytes, r->bytes.peak_time_ns});
+    int code = raise_peak(e, ML_PEAK_OF_ALL, 0, &r->bytes);
 
     e->least = totals;
     for (size_t i = 0; code == 0 && i < r->spaces.len; i++) {
-        const struct ml_gauge *bytes = &r->devices.items[r->spaces.items[i].device].bytes;
+        const struct ml_replay_space *space = &r->spaces.items[i];
 
-        code = ml_earlier_raise(e, ML_PEAK_OF_DEVICE,
-                                ml_trace_space(f->trace, r->spaces.items[i].number)->device,
-                                (struct ml_earlier_peak){bytes->peak_bytes, bytes->peak_time_ns});
+        code = raise_peak(e, ML_PEAK_OF_SPACE, space->number, &space->bytes);
+        if (code == 0)
+            code = raise_peak(e, ML_PEAK_OF_DEVICE, ml_trace_space(f->trace, space->number)->device,
+                              &r->devices.items[space->device].bytes);
     }
-    for (size_t i = 0; code == 0 && i < r->processes.len; i++) {
-        const struct ml_gauge *bytes = &r->processes.items[i].bytes;
-
-        code = ml_earlier_raise(e, ML_PEAK_OF_PROCESS, r->processes.items[i].number,
-                                (struct ml_earlier_peak){bytes->peak_bytes, bytes->peak_time_ns});
-    }
+    for (size_t i = 0; code == 0 && i < r->processes.len; i++)
+        code = raise_peak(e, ML_PEAK_OF_PROCESS, r->processes.items[i].number,
+                          &r->processes.items[i].bytes);
     return code;
 }
 
@@ -488,9 +492,14 @@ int ml_following_poll(struct ml_following *f, struct ml_error *err)
     if (r == 0 && f->postponed)
         r = 1;
     if (r == -ESTALE) {
-        leave_end(f);
         if (note_earlier(f) < 0)
             return ml_error_set(err, -ENOMEM, "%s: out of memory", f->path);
+        leave_end(f);
+        return restart(f, err) < 0 ? err->code : 1;
+    }
+    /* It was opened before its writer had locked it. */
+    if (r >= 0 && f->end.is_shown && ml_trace_info(f->trace)->being_written) {
+        leave_end(f);
         return restart(f, err) < 0 ? err->code : 1;
     }
     if (r > 0) {

@@ -98,8 +98,9 @@ int ml_following_poll(struct ml_following *f, struct ml_error *err);
 uint64_t ml_following_now(const struct ml_following *f);
 
 /* If the recording has ended, goes back to its last memory, until another recording replaces the
- * file: to the end of the program, or, if that had freed everything, to the moment before the last
- * free. Figures of the whole recording stay. Does nothing while the recording goes on.
+ * file or the same one turns out to go on: to the end of the program, or, if that had freed
+ * everything, to the moment before the last free. Figures of the whole recording stay. Does nothing
+ * while the recording goes on.
  * @return 0 or negative errno */
 int ml_following_show_end(struct ml_following *f, struct ml_error *err);
 

@@ -177,7 +177,7 @@ static int add_space(const struct ml_following *f, const struct ml_replay_space 
         .device = copy(view, ml_trace_string(f->trace, defined->device, NULL)),
         .name = copy(view, ml_trace_string(f->trace, defined->name, NULL)),
         .bytes = met->ended ? 0 : met->bytes.live_bytes,
-        .peak_bytes = met->bytes.peak_bytes,
+        .peak_bytes = highest_of(f, ML_PEAK_OF_SPACE, met->number, &met->bytes).bytes,
     };
 
     return space.device && space.name ? ml_vec_push(&view->spaces, space) : -ENOMEM;

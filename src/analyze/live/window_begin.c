@@ -107,11 +107,12 @@ uint64_t ml_trace_kept_from(const struct ml_trace *trace)
     return read_begin(trace, NULL).begin_ns;
 }
 
-int ml_window_peaks(const struct ml_trace *trace, int (*on_peak)(void *ctx, const uint64_t *row),
-                    void *ctx)
+/* @fields  at most ML_WINDOW_SPACE_FIELDS */
+static int visit_rows(const struct ml_trace *trace, enum ml_window_tag tag, size_t fields,
+                      ml_on_window_row *on_row, void *ctx)
 {
     int64_t section = ml_trace_last_section(trace, ML_BLOCK_WINDOW);
-    uint64_t row[ML_WINDOW_PEAK_FIELDS];
+    uint64_t row[ML_WINDOW_SPACE_FIELDS];
     struct ml_buf bytes = {0};
     struct ml_record record;
     struct ml_rows rows;
@@ -122,10 +123,20 @@ int ml_window_peaks(const struct ml_trace *trace, int (*on_peak)(void *ctx, cons
         ml_trace_read_section(trace, (size_t)section, ML_BLOCK_WINDOW, &bytes) == 0) {
         in = bytes.data;
         while (r == 0 && ml_record_next(&in, bytes.data + bytes.len, &record) > 0)
-            if (record.tag == ML_WINDOW_PEAKS && ml_rows_open(&record, &rows) == 0)
-                while (r == 0 && ml_rows_next(&rows, row, ML_WINDOW_PEAK_FIELDS) > 0)
-                    r = on_peak(ctx, row);
+            if (record.tag == tag && ml_rows_open(&record, &rows) == 0)
+                while (r == 0 && ml_rows_next(&rows, row, fields) > 0)
+                    r = on_row(ctx, row);
     }
     ml_buf_release(&bytes);
     return r;
+}
+
+int ml_window_peaks(const struct ml_trace *trace, ml_on_window_row *on_peak, void *ctx)
+{
+    return visit_rows(trace, ML_WINDOW_PEAKS, ML_WINDOW_PEAK_FIELDS, on_peak, ctx);
+}
+
+int ml_window_spaces(const struct ml_trace *trace, ml_on_window_row *on_space, void *ctx)
+{
+    return visit_rows(trace, ML_WINDOW_SPACES, ML_WINDOW_SPACE_FIELDS, on_space, ctx);
 }

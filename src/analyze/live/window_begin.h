@@ -31,10 +31,14 @@ struct ml_window_begin ml_window_begin_of(const struct ml_replay *replay);
 /* The same without peaks. */
 struct ml_window_begin ml_window_begin_of_trace(const struct ml_trace *trace);
 
+typedef int ml_on_window_row(void *ctx, const uint64_t *row);
+
 /* Visits the peaks of everything, of devices and of processes before it. The rows have the fields
  * of enum ml_window_peak_field. @return 0, or the first other result of `on_peak` */
-int ml_window_peaks(const struct ml_trace *trace, int (*on_peak)(void *ctx, const uint64_t *row),
-                    void *ctx);
+int ml_window_peaks(const struct ml_trace *trace, ml_on_window_row *on_peak, void *ctx);
+
+/* The same for spaces, with the fields of enum ml_window_space_field. */
+int ml_window_spaces(const struct ml_trace *trace, ml_on_window_row *on_space, void *ctx);
 
 /* The time from which on the trace is complete. A trace whose beginning was dropped has, of the
  * time before, only those blocks that were live then. @return 0: it has everything */
