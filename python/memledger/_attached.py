@@ -21,12 +21,17 @@ def _find_again(package):
 
 def begin(session, library, path, package):
     """Joins the session; the recorder is loaded already. Leaves it to the recorder alone if
-    anything fails."""
+    anything fails. If the recorder has joined before, because this thread was waiting, adds the
+    existing blocks and the names."""
     try:
         _find_again(package)
         _native.load(library)
-        _late.switch_on(library)
-        if _native.join(session) == 0:
+        joined = _native.recording()
+        if joined:
+            _late.meet_torch()
+        else:
+            _late.switch_on(library)
+        if joined or _native.join(session) == 0:
             _native.steps_from_zero()  # how many the program has made is not known
             _cuda_late.hook_ctypes()
             _cuda_late.tell_segments()

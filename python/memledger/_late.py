@@ -29,7 +29,7 @@ def switch_on(attached_library=None):
     if not _native.live_on(attached_library is not None):
         raise MemoryError("no memory for memledger's table of live blocks")
     if not was_on:
-        when_torch_is_here(_meet_torch, "PyTorch is not recorded")
+        meet_torch()
 
 
 def torch_or_none():
@@ -81,6 +81,11 @@ def when_imported(name, callback, trouble):
 
 
 # ---- Existing blocks ------------------------------------------------
+
+
+def meet_torch():
+    """Reports PyTorch's existing blocks now, or those that exist when it has been imported."""
+    when_torch_is_here(_meet_torch, "PyTorch is not recorded")
 
 
 def _meet_torch():

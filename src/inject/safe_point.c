@@ -162,9 +162,10 @@ int ml_unwinder_new(pid_t pid, struct ml_unwinder **ret, struct ml_error *err)
     ml_arena_init(&u->paths);
     unwinding = u;
     u->dwfl = dwfl_begin(&u->callbacks);
-    ok = u->dwfl && !dwfl_linux_proc_report(u->dwfl, pid) &&
-         !dwfl_report_end(u->dwfl, NULL, NULL) && !dwfl_linux_proc_attach(u->dwfl, pid, true) &&
-         !ml_mappings_visit(pid, note_file, u) && !dwfl_getmodules(u->dwfl, take_module, NULL, 0);
+    ok = u->dwfl && !ml_mappings_visit(pid, note_file, u) &&
+         !dwfl_linux_proc_report(u->dwfl, pid) && !dwfl_report_end(u->dwfl, NULL, NULL) &&
+         !dwfl_linux_proc_attach(u->dwfl, pid, true) &&
+         !dwfl_getmodules(u->dwfl, take_module, NULL, 0);
     if (!ok) {
         ml_unwinder_free(u);
         return ml_error_set(err, -EIO, "cannot read the libraries of process %d", (int)pid);
@@ -182,6 +183,7 @@ void ml_unwinder_free(struct ml_unwinder *u)
     ml_vec_release(&u->files);
     ml_arena_release(&u->paths);
     free(u);
+    unwinding = NULL;
 }
 
 /* ---- The stack ------------------------------------------------------------- */

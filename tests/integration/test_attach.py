@@ -378,6 +378,21 @@ def test_ended():
         contains(said, "has ended", "message")
 
 
+def test_ends_at_the_same_time():
+    """A process whose memory the kernel just frees has started no other program."""
+    code = "held = bytearray(500 << 20); print('ready', flush=True); input()"
+    for _ in range(5):
+        process = subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE,
+                                   stdout=subprocess.PIPE, text=True)
+        harness.read_line(process)
+        attached = begin(process.pid)
+        process.kill()
+        attached.terminate()
+        said = attached.communicate(timeout=harness.PATIENCE_S)[1]
+        process.wait()
+        check("another program" not in said, "what attach says", said)
+
+
 def injecting_children(pid):
     """Children of memledger attach other than memledger collect."""
     found = []

@@ -172,10 +172,29 @@ __attribute__((unused)) static void lets_others_in(void **state)
     check_all();
 }
 
+/* A thread that was about to record may come after the end, and take it for the end of a pause. */
+static void stays_ended(void **state)
+{
+    (void)state;
+    for (unsigned turn = 2; turn <= 3; turn++) {
+        atomic_store(&page.turn, turn);
+        ml_turns_begin(&page);
+        assert_int_equal(ml_turn_is_current(), turn == 2);
+        ml_turns_end();
+        for (unsigned later = turn; later <= turn + 2; later++) {
+            atomic_store(&page.turn, later);
+            ml_turns_resume();
+            assert_false(ml_turn_is_current());
+        }
+    }
+    set_up(NULL);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(keeps_blocks),
+        cmocka_unit_test(stays_ended),
 /* A jump out of ThreadSanitizer's own code would leave its locks taken. */
 #ifndef __SANITIZE_THREAD__
         cmocka_unit_test(survives_jumps),

@@ -222,12 +222,16 @@ static bool say_last(struct ml_cuda_state *book)
     return true;
 }
 
-void ml_cuda_attach_end(void)
+void ml_cuda_attach_say_last(void)
 {
     int devices;
 
     if (driver_runs(&devices))
         ml_cuda_book_with(say_last);
+}
+
+void ml_cuda_attach_end(void)
+{
     atomic_store(&ml_cuda_adopting, false);
     ml_got_patch_end();
     ml_cuda_arm(false);

@@ -9,7 +9,8 @@
  *     begin     the recording has begun
  *               (ml_cuda_older_block: any number of older allocations)
  *     adopt     the rest; waits for a moment without a call under way
- *     end       before the recording ends; also after a failure
+ *     say_last  before the recording ends: the last figures
+ *     end       after it; also after a failure
  *
  * One thread at a time. Nothing here starts the driver.
  *
@@ -21,6 +22,7 @@
 void ml_cuda_attach_prepare(void);
 void ml_cuda_attach_begin(void);
 void ml_cuda_attach_adopt(void);
+void ml_cuda_attach_say_last(void);
 void ml_cuda_attach_end(void);
 
 #endif

@@ -181,9 +181,57 @@ static bool read_device(struct ml_cuda_state *book, unsigned device, uint64_t fa
     return true;
 }
 
+/* ---- Processes that are not recorded ---------------------------------------------- */
+
+/* They come and go with a context, which takes hundreds of MiB. A smaller change is believed: NVML
+ * takes longer for its list than for the device's figure. */
+#define FOREIGN_BYTES (64ll << 20)
+
+/* NVML's figure for a process lacks some MiB that the device has for it. */
+#define OWN_ERROR_BYTES (16ll << 20)
+
+static bool is_within(int64_t bytes, int64_t most)
+{
+    return bytes >= -most && bytes <= most;
+}
+
+/* Call when everything that NVML's list shows is booked, as far as it will be. */
+static void note_own(struct ml_cuda_charges *charges, const struct ml_cuda_users *users)
+{
+    if (users->has_own_bytes)
+        charges->own_residual = (int64_t)(users->own - charges->booked);
+}
+
+/* The better one of two figures for this process's memory that is not in its book yet.
+ * @bytes  by the device's figure, which is exact if no other process came or went */
+static int64_t own_bytes(const struct ml_cuda_charges *charges, const struct ml_cuda_users *users,
+                         int64_t bytes)
+{
+    int64_t own = (int64_t)(users->own - charges->booked) - charges->own_residual;
+
+    return !users->has_own_bytes || is_within(own - bytes, OWN_ERROR_BYTES) ? bytes : own;
+}
+
+/* The change by a call that may have taken any number of bytes. A context may have come while
+ * another process's went, so that the device's figure stays.
+ * @ret_users  NVML's list, if it was asked for it */
+static int64_t own_change(const struct ml_cuda_state *book, unsigned device,
+                          const struct ml_cuda_cause *cause, int64_t change,
+                          struct ml_cuda_users *ret_users)
+{
+    if (cause->most_up != ML_CUDA_ANY_BYTES ||
+        (is_within(change, FOREIGN_BYTES) && cause->account != ML_IN_CONTEXT) ||
+        !ml_cuda_nvml_users(device, ret_users))
+        return change;
+    return own_bytes(&book->charges[device], ret_users, change);
+}
+
+/* ---- Before and after a call ------------------------------------------------- */
+
 void ml_cuda_look(struct ml_cuda_state *book, unsigned device)
 {
     struct ml_cuda_charges *charges = &book->charges[device];
+    struct ml_cuda_users users;
     struct ml_cuda_reading r;
     bool alone = is_alone(book, device);
 
@@ -193,6 +241,9 @@ void ml_cuda_look(struct ml_cuda_state *book, unsigned device)
         return;
     if (!charges->looked)
         record_sample(book, device, &r, 0); /* the usage before this process */
+    else if (!is_within(change_since_look(book, device, &r), OWN_ERROR_BYTES) &&
+             ml_cuda_nvml_users(device, &users))
+        note_own(charges, &users); /* a drift may be this process's own */
     charges->residual = ml_cuda_difference(device, &r);
     charges->looked = true;
 }
@@ -236,48 +287,10 @@ static int64_t within(int64_t bytes, uint64_t fall, const struct ml_cuda_cause *
     return (uint64_t)-bytes <= ml_min_u64(fall, cause->most_down) ? bytes : 0;
 }
 
-/* ---- Processes that are not recorded ---------------------------------------------- */
-
-/* They come and go with a context, which takes hundreds of MiB. A smaller change is believed: NVML
- * takes longer for its list than for the device's figure. */
-#define FOREIGN_BYTES (64ll << 20)
-
-/* NVML's figure for a process lacks some MiB that the device has for it. */
-#define OWN_ERROR_BYTES (16ll << 20)
-
-/* The better one of two figures for this process's memory that is not in its book yet.
- * @bytes  by the device's figure, which is exact if no other process came or went */
-static int64_t own_bytes(struct ml_cuda_charges *charges, const struct ml_cuda_users *users,
-                         int64_t bytes)
-{
-    int64_t residual = (int64_t)(users->own - charges->booked);
-    int64_t own = residual - charges->own_residual;
-
-    if (!users->has_own_bytes)
-        return bytes;
-    if (own >= bytes - OWN_ERROR_BYTES && own <= bytes + OWN_ERROR_BYTES)
-        own = bytes;
-    charges->own_residual = residual - own;
-    return own;
-}
-
-/* The change by a call that may have taken any number of bytes. A context may have come while
- * another process's went, so that the device's figure stays. */
-static int64_t own_change(struct ml_cuda_state *book, unsigned device,
-                          const struct ml_cuda_cause *cause, int64_t change)
-{
-    bool is_small = change > -FOREIGN_BYTES && change < FOREIGN_BYTES;
-    struct ml_cuda_users users;
-
-    if (cause->most_up != ML_CUDA_ANY_BYTES || (is_small && cause->account != ML_IN_CONTEXT) ||
-        !ml_cuda_nvml_users(device, &users))
-        return change;
-    return own_bytes(&book->charges[device], &users, change);
-}
-
 void ml_cuda_settle(struct ml_cuda_state *book, unsigned device, const struct ml_cuda_cause *cause)
 {
     struct ml_cuda_charges *charges = &book->charges[device];
+    struct ml_cuda_users users = {0};
     struct ml_cuda_reading r;
     bool alone = is_alone(book, device);
     uint64_t fall = alone ? most_fall(book, device, cause) : ML_CUDA_ANY_BYTES;
@@ -285,12 +298,13 @@ void ml_cuda_settle(struct ml_cuda_state *book, unsigned device, const struct ml
     if (!charges->looked || !read_device(book, device, fall, &r))
         return;
     if (alone) {
-        int64_t change = own_change(book, device, cause, change_since_look(book, device, &r));
-        change = within(change, fall, cause);
+        int64_t change = change_since_look(book, device, &r);
+        change = within(own_change(book, device, cause, change, &users), fall, cause);
         if (change < 0)
             take_or_before(book, device, cause, (uint64_t)-change);
         else
             ml_cuda_charge(book, device, cause, change);
+        note_own(charges, &users);
         charges->residual = ml_cuda_difference(device, &r);
     }
     record_sample(book, device, &r, 0);
@@ -312,6 +326,8 @@ void ml_cuda_enter_before(struct ml_cuda_state *book, unsigned device,
         bytes = own_bytes(charges, users, bytes - (int64_t)users->others);
     if (bytes > 0)
         ml_cuda_charge(book, device, &before, bytes);
+    if (users)
+        note_own(charges, users);
     charges->residual = ml_cuda_difference(device, &r);
     charges->looked = true;
     record_sample(book, device, &r, 0);

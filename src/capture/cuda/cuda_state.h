@@ -71,7 +71,7 @@ struct ml_cuda_account {
 struct ml_cuda_charges {
     uint64_t booked;      /* everything in the book for this device */
     int64_t residual;     /* NVML's figure less all books' at the last look */
-    int64_t own_residual; /* its figure for this process less this book's when it last mattered */
+    int64_t own_residual; /* NVML's figure for this process less this book's, at its last listing */
     uint32_t calls;       /* under way on this device */
     bool has_turn;        /* while there are any calls; see cuda_turns.h */
     bool looked;

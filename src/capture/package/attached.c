@@ -91,13 +91,18 @@ static bool is_plain(const char *text)
     return !strpbrk(text, "\"\\\n");
 }
 
-/* One piece of code for Python's main thread. It stays valid, because Python may come to it late.
- */
-enum turn { TURN_WAITS, TURN_TAKEN, TURN_DONE, TURN_CANCELLED };
+static _Atomic pid_t attaching; /* in this process, not in a parent that forked meanwhile */
+static struct request last;     /* has no session: there was none, or it was ended */
+
+/* One piece of code for Python's main thread, which may come to it late: the recording has begun
+ * without it then, or is over. */
+enum turn { TURN_FREE, TURN_WAITS, TURN_TAKEN, TURN_DONE, TURN_LATE };
 
 struct main_call {
     const struct python *python;
     char code[CODE_ROOM];
+    char session[LINE_ROOM];
+    pid_t pid;
     _Atomic int turn;
 };
 
@@ -108,6 +113,25 @@ static bool take_turn(struct main_call *call, int to)
     return atomic_compare_exchange_strong(&call->turn, &waits, to);
 }
 
+static int run_in_main(void *arg);
+
+/* A child of the process has the call, too. While an attach or a detach goes on, the main thread
+ * comes to it once more after its next instructions. */
+static void run_late(struct main_call *call)
+{
+    pid_t own = getpid();
+
+    if (call->pid == own && atomic_exchange(&attaching, own) == own) {
+        if (!call->python->add_call(run_in_main, call))
+            return;
+    } else if (call->pid == own) {
+        if (ml_recorder_recording() && !strcmp(call->session, last.line[LINE_SESSION]))
+            call->python->run(call->code, NULL);
+        atomic_store(&attaching, 0);
+    }
+    atomic_store(&call->turn, TURN_FREE); /* pairs with the load in free_call */
+}
+
 static int run_in_main(void *arg)
 {
     struct main_call *call = arg;
@@ -115,6 +139,8 @@ static int run_in_main(void *arg)
     if (take_turn(call, TURN_TAKEN)) {
         call->python->run(call->code, NULL);
         atomic_store(&call->turn, TURN_DONE); /* pairs with the load in wait_for_main */
+    } else {
+        run_late(call);
     }
     return 0;
 }
@@ -124,38 +150,47 @@ static void wait_ms(void)
     syscall(SYS_nanosleep, &(struct timespec){.tv_nsec = 1000000}, NULL);
 }
 
-/* @return whether the code has run; otherwise it never will */
+/* @return whether the code has run; otherwise it runs when the main thread comes to it */
 static bool wait_for_main(struct main_call *call)
 {
     for (int waited_ms = 0; atomic_load(&call->turn) != TURN_DONE; waited_ms++) {
-        if (waited_ms >= MAIN_MS && take_turn(call, TURN_CANCELLED))
+        if (waited_ms >= MAIN_MS && take_turn(call, TURN_LATE))
             return false;
         wait_ms();
     }
+    atomic_store(&call->turn, TURN_FREE);
     return true;
+}
+
+/* @return NULL: the main thread has come to none of them */
+static struct main_call *free_call(void)
+{
+    static struct main_call calls[CALLS_MAX];
+
+    for (size_t i = 0; i < CALLS_MAX; i++)
+        if (atomic_load(&calls[i].turn) == TURN_FREE)
+            return &calls[i];
+    return NULL;
 }
 
 /* The package looks at all of Python's objects. PyTorch expects no other reference to a
  * tensor that it is about to free, as it does in other threads during a backward pass; so that is
  * done where the program could do it, between two of the main thread's instructions.
- * @return whether the package has begun the recording */
-static bool begin_in_python(const struct python *found, const struct request *r)
+ * @return ML_ATTACHED if the package has begun the recording; otherwise the recorder has to */
+static int begin_in_python(const struct python *found, const struct request *r)
 {
     static struct python python;
-    static struct main_call calls[CALLS_MAX];
-    static unsigned used;
-    struct main_call *call;
+    struct main_call *call = free_call();
 
-    if (used == CALLS_MAX)
-        return false;
+    if (!call || !r->line[LINE_PACKAGE][0])
+        return ML_ATTACHED_NAMELESS;
     for (int i = 0; i < LINES; i++)
         if (!is_plain(r->line[i]))
-            return false;
-    if (!r->line[LINE_PACKAGE][0])
-        return false;
+            return ML_ATTACHED_NAMELESS;
     python = *found;
-    call = &calls[used];
     call->python = &python;
+    call->pid = getpid();
+    memcpy(call->session, r->line[LINE_SESSION], sizeof(call->session));
     snprintf(call->code, sizeof(call->code),
              "def _memledger_attach():\n"
              "    import sys\n"
@@ -177,17 +212,16 @@ static bool begin_in_python(const struct python *found, const struct request *r)
              r->line[LINE_SESSION], r->line[LINE_LIBRARY], r->line[LINE_TRACE],
              r->line[LINE_PACKAGE]);
     atomic_store(&call->turn, TURN_WAITS);
-    if (python.add_call(run_in_main, call))
-        return false;
-    if (wait_for_main(call))
-        return ml_recorder_recording();
-    used++; /* Python still has the pointer */
-    return false;
+    if (python.add_call(run_in_main, call)) {
+        atomic_store(&call->turn, TURN_FREE);
+        return ML_ATTACHED_NAMELESS;
+    }
+    if (!wait_for_main(call))
+        return ML_ATTACHED_NAMES_LATER;
+    return ml_recorder_recording() ? ML_ATTACHED : ML_ATTACHED_NAMELESS;
 }
 
 /* ---- Both --------------------------------------------------------------------- */
-
-static struct request last; /* has no session: there was none, or it was ended */
 
 /* The command gives up after some seconds, and may have ended the collector when the recording
  * begins. */
@@ -220,9 +254,10 @@ static int end(bool joined)
         python.run("if 'memledger._attached' in __import__('sys').modules:\n"
                    "    __import__('sys').modules['memledger._attached'].end()\n",
                    NULL);
-    ml_cuda_attach_end();
+    ml_cuda_attach_say_last();
     if (joined)
         r = memledger_live_v1.leave();
+    ml_cuda_attach_end();
     if (joined && heap_late())
         heap_late()->end();
     memledger_live_v1.end_attach();
@@ -242,8 +277,8 @@ static int begin_alone(const struct request *r)
 static int32_t attach(const char *text)
 {
     struct python python;
-    bool has_python, named;
-    int result = 0;
+    int named = ML_ATTACHED, result = 0;
+    bool has_python;
 
     if (ml_recorder_recording() && is_abandoned())
         end(true);
@@ -256,8 +291,9 @@ static int32_t attach(const char *text)
     ml_mxnet_prepare();
 #endif
     has_python = find_python(&python);
-    named = has_python && begin_in_python(&python, &last);
-    if (!named)
+    if (has_python)
+        named = begin_in_python(&python, &last);
+    if (!has_python || named != ML_ATTACHED)
         result = begin_alone(&last);
     if (!result && is_abandoned()) {
         end(true);
@@ -271,10 +307,8 @@ static int32_t attach(const char *text)
         heap_late()->begin();
     ml_cuda_attach_adopt();
     ml_recorder_mark_older();
-    return has_python && !named;
+    return named;
 }
-
-static _Atomic pid_t attaching; /* in this process, not in a parent that forked meanwhile */
 
 /* The command gives up after some seconds, and may come again while its first thread still waits
  * for Python. */

@@ -212,10 +212,10 @@ void ml_turns_begin(const struct ml_session *s)
     atomic_store_explicit(&ml_turn_taken, turn & ~1u, memory_order_release);
 }
 
-/* An earlier turn never returns. */
+/* An earlier turn never returns, and an odd one is not taken for an unfinished resume. */
 void ml_turns_end(void)
 {
-    atomic_store_explicit(&ml_turn_taken, ml_turn_now() - 2, memory_order_release);
+    atomic_store_explicit(&ml_turn_taken, (ml_turn_now() - 2) | 1, memory_order_release);
 }
 
 /* ---- Records of the pause ------------------------------------------------ */
@@ -352,23 +352,31 @@ static void record_all(struct gap *g)
     resuming = false;
 }
 
+/* Not if the process has left the recording meanwhile: see ml_turns_end. Pairs with the acquire
+ * load of ml_turn_is_current: the blocks are recorded. */
+static void take_turn(uint32_t before, uint32_t turn)
+{
+    atomic_compare_exchange_strong_explicit(&ml_turn_taken, &before, turn, memory_order_release,
+                                            memory_order_relaxed);
+}
+
 void ml_turns_resume(void)
 {
     const _Atomic uint32_t *now = atomic_load_explicit(&ml_turn, memory_order_relaxed);
     uint32_t turn = atomic_load_explicit(now, memory_order_acquire);
+    uint32_t taken = atomic_load_explicit(&ml_turn_taken, memory_order_acquire);
     struct gap *g;
 
-    if (turn & 1)
+    if ((turn | taken) & 1)
         return;
     g = gap_table();
     if (!g || !enter(g, RESUME_PATIENCE_S)) { /* nothing could be kept, or it cannot be had */
-        atomic_store_explicit(&ml_turn_taken, turn, memory_order_release);
+        take_turn(taken, turn);
         return;
     }
-    if (!ml_turn_is_current()) {
+    if (atomic_load_explicit(&ml_turn_taken, memory_order_acquire) == taken && taken != turn) {
         record_all(g);
-        /* Pairs with the acquire load of ml_turn_is_current: the blocks are recorded. */
-        atomic_store_explicit(&ml_turn_taken, turn, memory_order_release);
+        take_turn(taken, turn);
     }
     ml_unlock(&g->lock);
 }

@@ -25,7 +25,7 @@ struct ml_session;
 
 /* Of the session page; set before the process has a ring. */
 extern const _Atomic uint32_t *_Atomic ml_turn;
-/* The turn in which this process records; even. */
+/* The turn in which this process records: even; odd when it has left the recording. */
 extern _Atomic uint32_t ml_turn_taken;
 
 /* The turn of the session. Another thread may join one meanwhile. */
@@ -42,7 +42,7 @@ static ML_ALWAYS_INLINE bool ml_turn_is_paused(void)
 }
 
 /* Whether this process records, and has recorded the blocks of the last pause. Precondition: the
- * same. Pairs with the release store in ml_turns_resume. */
+ * same. Pairs with the release in ml_turns_resume. */
 static ML_ALWAYS_INLINE bool ml_turn_is_current(void)
 {
     return ml_turn_now() == atomic_load_explicit(&ml_turn_taken, memory_order_acquire);

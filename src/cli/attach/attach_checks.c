@@ -110,6 +110,15 @@ int ml_attach_check(pid_t pid, struct ml_error *err)
     return r;
 }
 
+/* While the kernel frees the memory of a process, it has no program any more. */
+static bool is_ending(pid_t pid)
+{
+    char path[64], none;
+
+    snprintf(path, sizeof(path), "/proc/%d/exe", (int)pid);
+    return readlink(path, &none, sizeof(none)) < 0 && errno == ENOENT;
+}
+
 bool ml_attach_has_ended(pid_t pid)
 {
     struct pollfd end = {.events = POLLIN};
@@ -120,7 +129,7 @@ bool ml_attach_has_ended(pid_t pid)
         return errno == ESRCH;
     ended = poll(&end, 1, 0) > 0;
     close(end.fd);
-    return ended;
+    return ended || is_ending(pid);
 }
 
 bool ml_attach_is_ancestor(pid_t pid)

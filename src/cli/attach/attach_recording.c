@@ -361,7 +361,7 @@ static int join(pid_t pid, const struct ml_attach_opts *opts, struct ml_attach_r
     ml_target_place_forget(&r->place, r->session);
     if (!result && value < 0)
         result = explain(pid, value, r, err);
-    r->nameless = !result && value > 0;
+    r->names = result ? ML_ATTACHED : (enum ml_attached)value;
     return result;
 }
 

@@ -13,6 +13,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "attached.h"
 #include "error.h"
 #include "recorded_session.h"
 #include "target_place.h"
@@ -35,9 +36,9 @@ struct ml_attach_recording {
     char session_inside[PATH_MAX]; /* as the process sees it */
     struct ml_recorded_session shared;
     pid_t collector;
-    int starter;   /* a pipe by which the collector sees whether we live; 0: none */
-    bool nameless; /* a Python program whose main thread was busy */
-    bool execed;   /* at the end the process had another program */
+    int starter;            /* a pipe by which the collector sees whether we live; 0: none */
+    enum ml_attached names; /* of a Python program */
+    bool execed;            /* at the end the process had another program */
     char *trace;
     char aside[PATH_MAX]; /* "": there was no such file before */
 };

@@ -124,8 +124,11 @@ static int attach(pid_t pid, const struct ml_attach_opts *opts)
         ml_attach_note_children(pid);
     if (!opts->quiet && ml_attach_check_proc(pid, &note))
         ml_say("%s", note.text);
-    if (r.nameless && !opts->quiet)
-        ml_say("Python's main thread waits or has no memledger package: existing tensors and names "
+    if (r.names == ML_ATTACHED_NAMES_LATER && !opts->quiet)
+        ml_say("Python's main thread waits: existing tensors and names of modules follow when it "
+               "goes on");
+    if (r.names == ML_ATTACHED_NAMELESS && !opts->quiet)
+        ml_say("the memledger package is not available to this Python: existing tensors and names "
                "of modules are not recorded");
     wait_for_end(pid, opts, &r, &signals);
     result = end_recording(pid, &r, &err);

@@ -1,6 +1,6 @@
 # holds_tensors.py: holds tensors as standard input says, one line after the other: "hold NAME
 # FLOATS", "train NAME" (a layer with gradients), "steps N" (of an optimizer), "number N" (the program marks step N),
-# "drop NAME", "count". Answers each with the bytes that memledger.live() counts, or 0.
+# "drop NAME", "rest SECONDS" (in one system call), "count". Answers each with the bytes that memledger.live() counts, or 0.
 # With an argument, the first import of that module makes a file "waits" and waits for a file "go".
 # For test_torch_attach.py.
 #
@@ -59,5 +59,7 @@ while words := lines.next().split():
         memledger.step(int(words[1]))
     elif words[0] == "drop":
         del held[words[1]]
+    elif words[0] == "rest":
+        time.sleep(float(words[1]))
     counts = counts or words[0] == "count"
     print(counted() if counts else 0, flush=True)

@@ -84,6 +84,24 @@ def test_names():
     p.end()
 
 
+def test_waiting():
+    """A main thread that waits reports its tensors and names when it goes on, again and again."""
+    p = Program()
+    p.ask("train layer", "hold a 1000")
+    for i in range(9):
+        print("rest", 5 if i == 8 else 3.5, file=p.process.stdin, flush=True)
+        attached = begin(p.process.pid)
+        harness.read_line(p.process)
+        p.ask("hold b 100", "drop a", "hold a 1000")
+        end(attached)
+        summary = harness.report("summary", "t.mled")
+        equal(summary["live_bytes"], 2 * 4040 + 4000 + 400, f"bytes live after recording {i}")
+        groups = harness.report("table", "t.mled", "--by", "category", "--at", "end")["groups"]
+        equal({g["category"]: g["bytes"] for g in groups if g["category"] != "input"},
+              {"parameter": 4040, "gradient": 4040}, "categories")
+    p.end()
+
+
 def attach_until_detach(pid):
     attached = begin(pid, "--heap")
     time.sleep(0.3)
