@@ -157,7 +157,7 @@ def _save():
     if _unsaved is not None and time.monotonic() - _unsaved < _UNSAVED_S:
         return
     try:
-        _native.save_trace()
+        _native.save_trace(_ANSWER_S)
         _unsaved = None
     except Exception:  # the class is the profiler's
         _unsaved = time.monotonic()
@@ -201,7 +201,7 @@ def _flat(state, prefix):
     for row in state["rows"]:
         values[f"{prefix}category/{row['name'].replace(' ', '_') or 'other'}_bytes"] = row["bytes"]
     for process in state["processes"]:
-        if process["pid"] == os.getpid():
+        if process["pid"] == os.getpid() and not process["ended"]:  # exec keeps the number
             values[f"{prefix}process/live_bytes"] = process["bytes"]
             values[f"{prefix}process/peak_bytes"] = process["peak_bytes"]
     for name, logged in _OF_RUN.items():

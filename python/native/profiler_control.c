@@ -113,12 +113,15 @@ static PyObject *save_trace(PyObject *self, PyObject *args)
 {
     const struct ml_extension_api *recorder = ml_native_recorder();
     const char *path = "";
+    double patience_s = 0;
     int result = 0;
 
-    (void)self, (void)args;
+    (void)self;
+    if (!PyArg_ParseTuple(args, "|d", &patience_s))
+        return NULL;
     Py_BEGIN_ALLOW_THREADS;
     if (recorder)
-        result = recorder->save_trace(&path);
+        result = recorder->save_trace((uint64_t)(patience_s * 1e9), &path);
     Py_END_ALLOW_THREADS;
     if (result)
         return ml_profiler_refuse(ml_native_api());
@@ -140,7 +143,9 @@ static PyMethodDef methods[] = {
     {"profiler_dump", profiler_dump, METH_VARARGS, "(finished, process)"},
     {"profiler_stats", profiler_stats, METH_VARARGS,
      "(reset, format, sort_by, ascending): the text."},
-    {"save_trace", save_trace, METH_NOARGS, "Writes the trace so far; its path, or an empty one."},
+    {"save_trace", save_trace, METH_VARARGS,
+     "(patience_s=0): writes the trace so far; its path, or an empty one. 0: waits as long as the "
+     "collector may come back."},
     {NULL, NULL, 0, NULL},
 };
 

@@ -53,7 +53,7 @@ static bool is_readable(const struct ml_opening *opening, const char *trace, con
         return true;
     *ret_damaged = can_be_read(opening, trace, true);
     if (*ret_damaged)
-        ml_say("%s: view does that by itself: the page shows the blocks that can be read", path);
+        ml_say("%s: view skips damaged blocks; the page shows the others", path);
     return *ret_damaged;
 }
 

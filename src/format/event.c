@@ -1,8 +1,11 @@
-/* event.c: the table of what each event kind carries.
+/* event.c: what each event kind carries, and the names of marks.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "event.h"
+
+#include "compiler.h"
+#include "memledger/memledger.h"
 
 const struct ml_shape ml_shapes[32] = {
     [ML_ALLOC] = {ML_HAS_ADDR | ML_HAS_SIZE | ML_HAS_STACK, 0, "alloc"},
@@ -25,3 +28,15 @@ const struct ml_shape ml_shapes[32] = {
     [ML_THREAD_END] = {0, 0, "thread_end"},
     [ML_OOM] = {ML_HAS_SIZE | ML_HAS_STACK, 0, "oom"},
 };
+
+const char *ml_mark_name(uint64_t kind)
+{
+    static const char *const names[] = {
+        [MEMLEDGER_MARK_STEP] = "step",   [MEMLEDGER_MARK_EPOCH] = "epoch",
+        [MEMLEDGER_MARK_PHASE] = "phase", [ML_MARK_NODE] = "node",
+        [ML_MARK_TYPE] = "type",          [ML_MARK_PAUSE] = "pause",
+        [ML_MARK_RESUME] = "resume",      [ML_MARK_OLDER] = "older",
+    };
+
+    return kind < ML_ARRAY_SIZE(names) ? names[kind] : "unknown";
+}

@@ -68,6 +68,9 @@ static inline bool ml_lost_is_events(uint64_t reason)
  * of any age. */
 #define ML_MARK_OLDER 7
 
+/* "step", "epoch", "phase", "node", …; "unknown" for a kind of a later version. */
+const char *ml_mark_name(uint64_t kind);
+
 /* Whether a mark of this kind begins or ends a pause. */
 static inline bool ml_mark_is_pause(uint64_t kind)
 {

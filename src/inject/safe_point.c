@@ -327,8 +327,9 @@ static bool may_hold_lock(const char *function)
     return is_one_of(function, names, ML_ARRAY_SIZE(names));
 }
 
-/* Semaphores, condition variables, read-write locks and joins wait by this operation, with no lock
- * of libc, in functions without a symbol. Locks of libc itself wait by FUTEX_WAIT. */
+/* Semaphores, condition variables, read-write locks and joins wait by this operation, in functions
+ * without a symbol, with no lock that pthread_create takes; the allocator's, loader's and stacks'
+ * locks wait by FUTEX_WAIT. */
 static bool waits_for_others(const struct user_regs_struct *regs)
 {
     return regs->orig_rax == SYS_futex && (regs->rsi & FUTEX_CMD_MASK) == FUTEX_WAIT_BITSET;

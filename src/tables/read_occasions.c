@@ -69,15 +69,8 @@ enum { MARK_TIME, MARK_PROCESS, MARK_THREAD, MARK_KIND, MARK_NUMBER, MARK_NAME, 
 
 static int mark_kind(const struct ml_trace *trace, uint64_t number, struct ml_buf *out)
 {
-    static const char *const names[] = {
-        [MEMLEDGER_MARK_STEP] = "step",   [MEMLEDGER_MARK_EPOCH] = "epoch",
-        [MEMLEDGER_MARK_PHASE] = "phase", [ML_MARK_NODE] = "node",
-        [ML_MARK_TYPE] = "type",          [ML_MARK_PAUSE] = "pause",
-        [ML_MARK_RESUME] = "resume",      [ML_MARK_OLDER] = "older",
-    };
-
     (void)trace;
-    return ml_buf_puts(out, number < ML_ARRAY_SIZE(names) ? names[number] : "unknown");
+    return ml_buf_puts(out, ml_mark_name(number));
 }
 
 static const struct ml_column mark_columns[MARK_COLUMNS] = {

@@ -198,8 +198,8 @@ def test_running_children():
     p.ask("stay 1 1000")
     before = harness.wait_until(lambda: child_of(p.process.pid), "the child")
     attached = begin(p.process.pid, "--heap")
-    contains(attached.stderr.readline(), "1 child process that ran before is not recorded; "
-             f"memledger attach records each: {before}\n", "the second line")
+    contains(attached.stderr.readline(), "1 child process started before the attach is not "
+             f"recorded; attach to each: {before}\n", "the second line")
     p.ask("stay 2 200")
     attached.terminate()
     contains(last_words(attached), "of 2 processes", "note")

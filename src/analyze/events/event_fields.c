@@ -53,17 +53,9 @@ static void push_fields(const struct ml_trace *trace, struct ml_event_view *v)
 
 static void mark_fields(const struct ml_trace *trace, struct ml_event_view *v)
 {
-    static const char *const kinds[] = {"step",
-                                        "epoch",
-                                        "phase",
-                                        [ML_MARK_NODE] = "node",
-                                        [ML_MARK_TYPE] = "type",
-                                        [ML_MARK_PAUSE] = "pause",
-                                        [ML_MARK_RESUME] = "resume",
-                                        [ML_MARK_OLDER] = "older"};
     const uint64_t *args = v->event->args;
 
-    add_text(v, "mark", args[0] < ML_ARRAY_SIZE(kinds) ? kinds[args[0]] : "unknown");
+    add_text(v, "mark", ml_mark_name(args[0]));
     if (args[0] == MEMLEDGER_MARK_PHASE || args[0] == ML_MARK_TYPE)
         add_string(v, trace, "name", args[2]);
     else if (args[0] != ML_MARK_NODE)

@@ -279,9 +279,10 @@ static void drop_what_follows(struct scan *s)
 int ml_no_steps(const struct ml_trace *trace, struct ml_error *err)
 {
     if (ml_trace_info(trace)->being_written)
-        return ml_error_set(err, -ENOENT,
-                            "the trace has no steps yet: it is still being recorded; PyTorch's and "
-                            "MXNet's are marked, those of other programs with memledger_step(n)");
+        return ml_error_set(
+            err, -ENOENT,
+            "the trace has no steps yet: it is still being recorded; memledger marks "
+            "the steps of PyTorch and MXNet, other programs call memledger_step(n)");
     return ml_error_set(err, -ENOENT,
                         "the trace has no steps; memledger run marks them for PyTorch and MXNet, "
                         "memledger_step(n) in other programs");

@@ -317,10 +317,10 @@ int ml_api_stats(const char **ret_text, int reset, int format, int sort_by, int 
     return ml_request(ML_REQUEST_STATS, argument, ret_text);
 }
 
-int ml_control_save(const char **ret_path)
+int ml_control_save(uint64_t patience_ns, const char **ret_path)
 {
     if (ml_recorder_start())
-        return ml_request(ML_REQUEST_SAVE, 0, ret_path);
+        return ml_request_within(patience_ns, ML_REQUEST_SAVE, 0, ret_path);
     *ret_path = "";
     return 0;
 }

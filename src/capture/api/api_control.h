@@ -7,6 +7,7 @@
 #define ML_API_CONTROL_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 int ml_api_set_config(int n, const char *const *keys, const char *const *vals);
 int ml_api_set_state(int state, int process);
@@ -15,9 +16,10 @@ int ml_api_dump(int finished, int process);
 int ml_api_stats(const char **ret_text, int reset, int format, int sort_by, int ascending);
 const char *ml_api_last_error(void);
 
-/* Writes the trace so far. @ret_path  its path, until this thread's next request; "" if nothing is
- * recorded. @return 0, or -1 with the reason in ml_last_error() */
-int ml_control_save(const char **ret_path);
+/* Writes the trace so far. @patience_ns  see ml_request_within. @ret_path  its path, until this
+ * thread's next request; "" if nothing is recorded.
+ * @return 0, or -1 with the reason in ml_last_error() */
+int ml_control_save(uint64_t patience_ns, const char **ret_path);
 
 /* Whether the program's tasks, frames, events, counters and markers are recorded now: unless the
  * profiler was stopped or paused. */

@@ -14,6 +14,7 @@
 
 #include "api_error.h"
 #include "collector_watch.h"
+#include "nanoseconds.h"
 #include "owner_lock.h"
 #include "recorder.h"
 #include "sys.h"
@@ -39,8 +40,14 @@ struct request {
     struct ml_ringset *set;
     uint32_t number;
     int looks;
+    uint64_t until_ns; /* 0: as long as the collector may come back */
     struct ml_collector_watch watch;
 };
+
+static bool is_late(const struct request *r)
+{
+    return r->until_ns && ml_clock_ns(CLOCK_MONOTONIC) >= r->until_ns;
+}
 
 enum reply {
     REPLY_HERE,
@@ -64,7 +71,7 @@ static enum reply wait_for_reply(struct request *r)
             return REPLY_HERE;
         if (seen && (int32_t)(seen - r->number) > 0)
             return REPLY_REPLACED;
-        if (!alive)
+        if (!alive || is_late(r))
             return REPLY_NONE;
         ml_ring_doorbell();
         if (ml_calls_allowed())
@@ -99,9 +106,9 @@ static int take_reply(const struct ml_ringset *set, const char **ret_text)
 /* No handler runs and nobody cancels this thread while it has the lock: one that left by
  * siglongjmp would keep it. They get their turn while another thread has it.
  * @return false: this thread has it, in a sandbox, or another does not let go */
-static bool take_turn(struct ml_quiet *quiet)
+static bool take_turn(const struct request *r, struct ml_quiet *quiet)
 {
-    for (unsigned i = 0; i < ML_OWNER_LOCK_TRIES && ml_calls_allowed(); i++) {
+    for (unsigned i = 0; i < ML_OWNER_LOCK_TRIES && ml_calls_allowed() && !is_late(r); i++) {
         enum ml_owner_try got;
 
         ml_quiet_begin(quiet);
@@ -147,42 +154,49 @@ static int fail_without_turn(void)
     return ml_fail("a signal handler interrupted the recorder, or another thread's call hangs");
 }
 
-static int ask(struct ml_ringset *set, enum ml_request what, uint64_t argument,
+static int ask(struct request *request, enum ml_request what, uint64_t argument,
                const char **ret_text)
 {
-    struct request request = {.set = set};
     struct ml_quiet quiet;
     enum reply reply;
     int r;
 
     /* A signal handler inside a record: ours would wait behind that one. */
-    if (ml_writer->busy || !take_turn(&quiet))
+    if (ml_writer->busy || !take_turn(request, &quiet))
         return fail_without_turn();
-    if (!send_request(&request, what, argument)) {
+    if (!send_request(request, what, argument)) {
         end_turn(&quiet);
         return ml_fail("this thread is not being recorded: there are too many, or no memory");
     }
-    while ((reply = wait_for_reply(&request)) == REPLY_LATER) {
+    while ((reply = wait_for_reply(request)) == REPLY_LATER) {
         end_turn(&quiet); /* handlers run here, and may not come back */
-        if (!take_turn(&quiet))
+        if (!take_turn(request, &quiet))
             return fail_without_turn();
     }
-    r = end_request(&request, reply, ret_text);
+    r = end_request(request, reply, ret_text);
     end_turn(&quiet);
     return r;
 }
 
 int ml_request(enum ml_request what, uint64_t argument, const char **ret_text)
 {
-    struct ml_ringset *set = ml_recorder_first_set();
+    return ml_request_within(0, what, argument, ret_text);
+}
+
+int ml_request_within(uint64_t patience_ns, enum ml_request what, uint64_t argument,
+                      const char **ret_text)
+{
+    struct request request = {.set = ml_recorder_first_set()};
     int saved_errno = errno;
     int r;
 
-    if (!set)
+    if (!request.set)
         return ml_fail("this process is not being recorded");
     if (!ml_calls_allowed())
         return ml_fail_in_sandbox();
-    r = ask(set, what, argument, ret_text);
+    if (patience_ns)
+        request.until_ns = ml_clock_ns(CLOCK_MONOTONIC) + patience_ns;
+    r = ask(&request, what, argument, ret_text);
     errno = saved_errno;
     return r;
 }

@@ -19,4 +19,8 @@
  * @return 0, or -1 with the reason in ml_last_error() */
 int ml_request(enum ml_request what, uint64_t argument, const char **ret_text);
 
+/* Likewise, but waits no longer than that for the collector; 0: as ml_request. */
+int ml_request_within(uint64_t patience_ns, enum ml_request what, uint64_t argument,
+                      const char **ret_text);
+
 #endif

@@ -306,7 +306,7 @@ static int32_t attach(const char *text)
     if (heap_late() && ml_session->heap != ML_HEAP_OFF)
         heap_late()->begin();
     ml_cuda_attach_adopt();
-    ml_recorder_older_is_told();
+    ml_recorder_mark_older();
     return named;
 }
 

@@ -60,7 +60,7 @@ struct ml_extension_api {
     /* The name is ML_STEP_AUTOMATIC, ML_STEP_EVALUATION, or "" for a step of the program. */
     void (*step)(uint64_t number, const char *name);
     /* See api_control.h. Needs no lock of Python's. */
-    int (*save_trace)(const char **ret_path);
+    int (*save_trace)(uint64_t patience_ns, const char **ret_path);
     /* See mxnet_scopes.h and mxnet_arrays.h. NULL in a build without MXNet, whose package has no
      * module that calls them. */
     void (*enter_phase)(enum ml_phase phase);

@@ -65,7 +65,7 @@ static void tell_trace(void)
     if (!recording || !ml_recorder_is_late())
         return;
     ml_live_tell(recording, record);
-    ml_recorder_older_is_told();
+    ml_recorder_mark_older();
 }
 
 static void seeding(int on)

@@ -384,7 +384,7 @@ static int join_locked(struct process *p, const char *dir)
     return 0;
 }
 
-void ml_recorder_older_is_told(void)
+void ml_recorder_mark_older(void)
 {
     if (ml_recorder_is_late() && ml_recorder_recording())
         atomic_store(&ml_session->older_ticks, ml_now());

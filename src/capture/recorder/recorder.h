@@ -64,9 +64,9 @@ struct ml_ring *ml_recorder_claim(uint64_t **ret_data, struct ml_writer **ret_wr
  *         sandbox; -EPROTO: the session is of another version; -EIO: it cannot be opened */
 int ml_recorder_join(const char *session_dir);
 
-/* Says in the trace of a joined recording that memory older than it has been recorded.
+/* Marks the end of the memory that is older than the recording.
  * Precondition: the records were made. */
-void ml_recorder_older_is_told(void);
+void ml_recorder_mark_older(void);
 
 /* Ends a joined recording and asks its collector to finish. Records that threads make from here on
  * are dropped; earlier ones are kept. A child that was forked during a recording only leaves it:

@@ -41,8 +41,7 @@ void ml_attach_note_children(pid_t pid)
     for (size_t i = 0; i < count && i < LISTED_MAX; i++)
         ml_buf_printf(&list, " %d", (int)children.pids.items[i]);
     if (count)
-        ml_say("%zu child process%s that ran before %s not recorded; memledger attach records "
-               "each:%s%s",
+        ml_say("%zu child process%s started before the attach %s not recorded; attach to each:%s%s",
                count, count == 1 ? "" : "es", count == 1 ? "is" : "are",
                list.data ? (const char *)list.data : "", count > LISTED_MAX ? " ..." : "");
     ml_buf_release(&list);

@@ -19,7 +19,7 @@ static const char *const kind_words[] = {
     [ML_LIMIT_LOST] = "lost events",
     [ML_LIMIT_DROPPED] = "dropped events",
     [ML_LIMIT_PAUSES] = "pauses",
-    [ML_LIMIT_UNFINISHED] = "unfinished",
+    [ML_LIMIT_UNFINISHED] = "unfinished recording",
 };
 
 static const char *const kind_keys[] = {
@@ -50,6 +50,11 @@ static void add_row(struct ml_table *table, const struct ml_limit_check *check,
     ml_table_cell(table, check->kept ? "ok" : "EXCEEDED");
     ml_table_cell(table, kind_words[check->kind]);
     ml_table_cell(table, check->device);
+    if (check->kind == ML_LIMIT_UNFINISHED) {
+        ml_table_cell(table, NULL);
+        ml_table_cell(table, NULL);
+        return;
+    }
     if (!check->device) {
         ml_cells_count(table, check->measured);
         ml_cells_count(table, check->allowed);
@@ -94,7 +99,7 @@ int ml_limits_text(const struct ml_limits *limits, const char *file, const struc
         add_row(&table, &limits->checks.items[i], style);
     r = ml_cells_print(&table, r, out, style);
     if (r == 0)
-        r = ml_buf_printf(out, "\n%s: %zu of %zu limit%s exceeded\n", file, limits->exceeded, count,
+        r = ml_buf_printf(out, "\n%s: %zu of %zu check%s failed\n", file, limits->exceeded, count,
                           count == 1 ? "" : "s");
     return r == 0 ? put_advice(limits, file, out) : r;
 }

@@ -9,7 +9,7 @@ import struct
 import sys
 
 import harness
-from harness import contains, equal, plain
+from harness import check, contains, equal, plain
 
 STOPS = """
 import os, signal, memledger
@@ -30,6 +30,36 @@ def test_stopped_collector():
     equal((done.returncode, rest), (0, ["end"]), "exit code and end", done.stderr)
     contains(done.stderr, f"the collector (process {collector}) does not move", "note")
     harness.wait_until(lambda: not harness.runs(int(collector)), "the collector's end")
+
+
+ASKS = """
+import os, signal, time, memledger
+from memledger import _native, _recording
+memledger.start("t.mled", force=True)
+collector = _recording._current.collector
+os.kill(collector, signal.SIGSTOP)
+began = time.monotonic()
+try:
+    _native.save_trace(0.1)
+except Exception as error:
+    print(time.monotonic() - began, error)
+os.kill(collector, signal.SIGCONT)
+print(_native.save_trace())
+memledger.stop()
+"""
+
+
+def test_patience():
+    """A request with a time of its own does not wait for the second after which a collector counts
+    as stuck, and the next one is answered."""
+    done = plain(sys.executable, "-c", ASKS,
+                 env=os.environ | {"PYTHONPATH": os.environ["TEST_PACKAGE"]})
+    equal((done.returncode, done.stderr), (0, ""), "exit code and errors")
+    late, path = done.stdout.splitlines()
+    spent, _, reason = late.partition(" ")
+    contains(reason, "the collector does not answer", "the reason")
+    check(0.1 <= float(spent) < 0.9, f"seconds until then: {spent}")
+    equal(path, os.path.abspath("t.mled"), "the answer to the next request")
 
 
 OTHER = """

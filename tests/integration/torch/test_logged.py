@@ -14,9 +14,9 @@ PACKAGE = os.environ["TEST_PACKAGE"]
 PROGRAM = os.path.join(os.path.dirname(os.path.abspath(__file__)), "logged_loops.py")
 
 
-def recorded(case, env=None):
+def recorded(case, env=None, starter=()):
     need_torch()
-    result = run(PYTHON, PROGRAM, case, env=env or dict(os.environ), options=["-qf"])
+    result = run(*starter, PYTHON, PROGRAM, case, env=env or dict(os.environ), options=["-qf"])
     equal(result.code, 0, f"exit code of {case}", result)
     return said(result.out, result)
 
@@ -41,6 +41,12 @@ def test_by_hand():
     equal(len(summary["processes"]), 1, "recorded processes: the helper is none of them")
     check(all(name.startswith("m.") for name in told["other_names"]) and told["other_names"],
           "another prefix", told["other_names"])
+
+
+def test_execed():
+    """A program that replaces itself is two processes of the trace with one number."""
+    check_values(recorded("by_hand", starter=("env", "STARTED=env")))
+    equal(len({p["pid"] for p in report("summary", "t.mled")["processes"]}), 1, "numbers")
 
 
 def test_fast_steps():
