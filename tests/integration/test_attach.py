@@ -269,6 +269,43 @@ def test_again_and_again():
     p.end()
 
 
+FORKS = """
+import os, sys
+print("ready", flush=True)
+sys.stdin.readline()
+if os.fork() == 0:
+    print(os.getpid(), flush=True)
+    held = [bytearray(1000) for _ in range(int(sys.argv[1]))]
+    os.read(0, 1)
+    while True:
+        held.append(bytearray(1 << 20))
+        del held[-1]
+os.wait()
+"""
+
+
+def test_child_of_an_ended_recording():
+    """It can be recorded by itself, whether it has recorded anything for its parent or not."""
+    for blocks, options in ((0, []), (100, ["--heap"])):
+        process = subprocess.Popen([sys.executable, "-c", FORKS, str(blocks)], text=True,
+                                   stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        harness.read_line(process)
+        attached = begin(process.pid, *options)
+        print(file=process.stdin, flush=True)
+        child = int(harness.read_line(process))
+        end(attached)
+        print(file=process.stdin, flush=True)
+        attached = begin(child, "--heap")
+        harness.wait_until(lambda: harness.report("summary", "t.mled")["events"] > 1000,
+                           "events of the child")
+        end(attached)
+        os.kill(child, signal.SIGKILL)
+        process.communicate(timeout=harness.PATIENCE_S)
+        summary = harness.report("summary", "t.mled")
+        equal([p["pid"] for p in summary["processes"]], [child], "processes")
+        equal(summary["health"]["unknown_frees"], 0, "frees that need a warning", summary)
+
+
 RENAMED = """
 import ctypes, sys
 ctypes.CDLL(None).prctl(15, b"pt_main_thread")

@@ -443,9 +443,10 @@ static void finish_session(struct ml_session *s)
     }
 }
 
+/* A child that has recorded nothing so far is in its parent's recording, too. */
 static int leave_locked(struct process *p)
 {
-    if (!late || atomic_load_explicit(&p->state, memory_order_relaxed) != STARTED)
+    if (!late || !ml_recorder_recording())
         return -ESRCH;
     atomic_store_explicit(&p->state, OFF, memory_order_release);
     ml_stacks_mode = ML_STACKS_NONE;
