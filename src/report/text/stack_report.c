@@ -173,7 +173,8 @@ const char *ml_stackless_text(enum ml_stackless why)
     case ML_STACKLESS_NO_DEBUG:
         return "compile the program with -g, or install its debug symbols and run memledger "
                "symbolize";
-    case ML_STACKLESS_ATTACHED: return "memledger attach records no stacks; memledger run --stacks does";
+    case ML_STACKLESS_ATTACHED:
+        return "memledger attach records no stacks; memledger run --stacks does";
     case ML_STACKLESS_OTHER: return "--stacks records those of PyTorch and MXNet only";
     case ML_STACKLESS_NOT_ASKED: break;
     }
