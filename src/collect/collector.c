@@ -192,7 +192,7 @@ static uint64_t round_once(struct ml_collector *c)
     ml_handed_keep(&c->handed, is_target, c);
     ml_collector_remove_ended(c, c->ticks.ticks);
     ml_collector_take_older(c);
-    ml_collector_take_pauses(c);
+    ml_collector_take_pauses(c, c->ticks.ticks + 1);
     ml_collector_take_records(c, c->ticks.ticks);
     atomic_fetch_add(&c->session->page->rounds, 1);
     ml_merge_wake(&c->stage);

@@ -14,6 +14,7 @@
 #include "ended_threads.h"
 #include "killed_setting.h"
 #include "lifetime_events.h"
+#include "pauses.h"
 #include "sandboxed.h"
 #include "target_end.h"
 #include "turn.h"
@@ -230,6 +231,7 @@ void ml_collector_remove_ended(struct ml_collector *c, uint64_t until)
     while ((i = first_ended(c, until)) < c->stage.targets.len) {
         struct ml_target *t = c->stage.targets.items[i];
 
+        ml_collector_take_pauses(c, t->end_ticks + 1); /* they close blocks of its heap */
         ml_collector_take_records(c, t->end_ticks + 1);
         t->stays = true;
         if (!remove_target(c, t))

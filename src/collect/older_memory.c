@@ -8,21 +8,13 @@
 #include "event.h"
 #include "pauses.h"
 
-/* Whether the recording was paused or resumed before that, and no mark says so yet. */
-static bool turned_before(const struct ml_collector *c, uint64_t ticks)
-{
-    return atomic_load(&c->session->page->turn) != c->turn &&
-           atomic_load(&c->session->page->turned_ticks[(c->turn + 1) & 1]) < ticks;
-}
-
 void ml_collector_take_older(struct ml_collector *c)
 {
     uint64_t ticks = atomic_load(&c->session->page->older_ticks);
 
     if (ML_LIKELY(ticks == c->older_ticks) || ticks > c->ticks.ticks)
         return;
-    if (turned_before(c, ticks))
-        ml_collector_take_pauses(c);
+    ml_collector_take_pauses(c, ticks);
     c->older_ticks = ticks;
     ml_collector_take_records(c, ticks);
     ml_collector_mark(c, ml_ticks_ns(&c->ticks, ticks), ML_MARK_OLDER, ++c->older_marks);

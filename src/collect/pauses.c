@@ -92,17 +92,19 @@ static void take_turn(struct ml_collector *c)
     turn(c, ticks ? ml_ticks_ns(&c->ticks, ticks) : c->ticks.ns);
 }
 
+static bool turned_before(const struct ml_collector *c, uint64_t until)
+{
+    return atomic_load(&c->session->page->turned_ticks[(c->turn + 1) & 1]) < until;
+}
+
 /* Of several turns since the last round only the times of the last two are known. */
-void ml_collector_take_pauses(struct ml_collector *c)
+void ml_collector_take_pauses(struct ml_collector *c, uint64_t until)
 {
     uint32_t now = atomic_load(&c->session->page->turn);
 
-    if (ML_LIKELY(now == c->turn) ||
-        atomic_load(&c->session->page->turned_ticks[now & 1]) > c->ticks.ticks)
-        return;
     if (now - c->turn > 2)
         c->turn = now - 2;
-    while (c->turn != now)
+    while (ML_UNLIKELY(c->turn != now) && turned_before(c, until))
         take_turn(c);
 }
 

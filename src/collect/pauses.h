@@ -10,10 +10,14 @@
 #ifndef ML_PAUSES_H
 #define ML_PAUSES_H
 
+#include <stdint.h>
+
 struct ml_collector;
 
-/* Call in each round, before its records are taken. */
-void ml_collector_take_pauses(struct ml_collector *c);
+/* The pauses and ends of pauses before `until`, in ticks: at most one more than the clock's last
+ * reading. Call before records stamped after them are taken, or a process that ended later is
+ * removed. */
+void ml_collector_take_pauses(struct ml_collector *c, uint64_t until);
 
 /* Call after the last round: nothing more is recorded of a pause that goes on. */
 void ml_collector_end_pause(struct ml_collector *c);

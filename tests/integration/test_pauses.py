@@ -2,6 +2,8 @@
 # test_pauses.py: recordings that are paused and resumed from outside.
 #
 # SPDX-License-Identifier: Apache-2.0
+import os
+import signal
 import subprocess
 import time
 
@@ -133,6 +135,25 @@ def test_never_resumed():
     p.ask("free 1", "unblock 1", "malloc 2 1000", "block 2 100")
     p.end()
     equal(harness.report("summary", "t.mled")["live_bytes"], 0, "bytes never freed")
+
+
+def test_pauses_before_the_end():
+    """A collector that gets no processor finds a pause, its end and the end of the program at
+    once."""
+    p = Program("--heap")
+    p.ask("malloc 1 1000")
+    collector = harness.collector_of(p.run)
+    os.kill(collector, signal.SIGSTOP)
+    command("pause", p.pid)
+    p.ask("free 1", "malloc 2 1000")
+    command("resume", p.pid)
+    p.ask("malloc 3 30")
+    p.run.stdin.close()
+    harness.wait_until(lambda: not os.path.exists(f"/proc/{p.pid}/exe"), "the end of the program")
+    os.kill(collector, signal.SIGCONT)
+    p.run.stdin = None
+    p.end()
+    equal(harness.report("summary", "t.mled")["live_bytes"], 30, "bytes never freed")
 
 
 def test_limits():
