@@ -6,7 +6,7 @@ DESTDIR ?=
 export CC DESTDIR
 built := built build/src/cli/memledger; next: sudo make install, or try it: build/src/cli/memledger --help
 
-.PHONY: build demo test test-gpu test-programs test-python test-versions bench install dist lint format clean help
+.PHONY: build demo test check test-gpu test-programs test-python test-versions bench install dist lint format clean help
 
 build:
 	@scripts/setup.sh build
@@ -21,6 +21,10 @@ demo:
 test:
 	@scripts/setup.sh test
 	@scripts/test.sh
+
+check:
+	@scripts/setup.sh test
+	@scripts/test.sh --changed
 
 test-gpu:
 	@scripts/setup.sh build
@@ -70,6 +74,7 @@ help:
 	@echo 'make                  build memledger into build/'
 	@echo 'make demo             record VGG-19 with each algorithm and compare them, on a GPU if there is one (BATCH=, SIZE=)'
 	@echo 'make test             run every test'
+	@echo 'make check            run the tests of what you changed, for less than a minute'
 	@echo 'make test-gpu         check the books on a real GPU (CHECKS=: some of them)'
 	@echo 'make test-programs    compare real programs with and without memledger (PROGRAMS=: some)'
 	@echo 'make test-python      run Python'"'"'s own tests under memledger (MODULES=: some of them)'

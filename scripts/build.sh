@@ -1,5 +1,6 @@
 #!/bin/bash
 # build.sh [--werror] [TARGET...]: build into build/: everything, or these targets of ninja's.
+# build.sh [--werror] --configure: only set the folder up.
 set -euo pipefail
 # shellcheck source=scripts/common.sh
 . "$(dirname "$0")/common.sh"
@@ -22,4 +23,5 @@ o = {x["name"]: x["value"] for x in json.load(sys.stdin)}
 print(o["werror"], o["tests"])')
   [ "$settings" = "True enabled" ] || "$meson" configure build -Dwerror=true -Dtests=enabled
 fi
+if [ "${1:-}" = --configure ]; then exit 0; fi
 ninja -C build "$@"

@@ -81,6 +81,9 @@ test)
   need python3-torch has_module torch
   # Scrapes memledger metrics.
   need prometheus has prometheus
+  # A server under load while memledger attaches to it.
+  need redis-server has redis-server
+  need redis-tools has redis-benchmark
   # A terminal for memledger live.
   need tmux has tmux
   # Starts ranks.

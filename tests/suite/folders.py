@@ -1,0 +1,75 @@
+# folders.py: the build folders whose tests make up the suite, and their tests.
+#
+# SPDX-License-Identifier: Apache-2.0
+import json
+import os
+import shutil
+import subprocess
+
+SOURCE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+
+# The examples are left out: they take minutes under a sanitizer. -O1 compiles in half the time of
+# -O2, and removes fewer of the accesses that are to be checked. Warnings, unlike those of the plain
+# build, are not errors: checks confuse the compiler's analysis.
+SANITIZED = ["-Doptimization=1", "-Db_lundef=false", "-Dtests=enabled", "-Dexamples=false",
+             "-Dpreload_tests=false", "-Dviewer=disabled"]
+
+
+def without_randomisation():
+    """ThreadSanitizer needs parts of the address space that strong randomisation may have used."""
+    prefix = ["setarch", "-R"]
+    if shutil.which("setarch") and not subprocess.run([*prefix, "true"], capture_output=True).returncode:
+        return prefix
+    return []
+
+
+class Folder:
+    """`suites`: those whose tests run, None for all. `prefix`: a function that returns the words to
+    put before each command."""
+
+    def __init__(self, name, path, setup=(), suites=None, environment=(), prefix=list):
+        self.name, self.path, self.setup, self.suites = name, os.path.join(SOURCE, path), setup, suites
+        self.environment, self.prefix = dict(environment), prefix
+
+    def configure(self, meson):
+        """@return the exit code of meson"""
+        if os.path.exists(os.path.join(self.path, "build.ninja")):
+            return 0
+        return subprocess.run([meson, "setup", self.path, *self.setup], cwd=SOURCE,
+                              stdin=subprocess.DEVNULL).returncode
+
+    def tests(self):
+        """Those of its suites, as Meson describes them, without the project's name."""
+        with open(os.path.join(self.path, "meson-info", "intro-tests.json"), encoding="utf-8") as file:
+            tests = json.load(file)
+        for test in tests:
+            test["suite"] = [suite.rpartition(":")[2] for suite in test["suite"]]
+        return [test for test in tests if self.suites is None or self.suites & set(test["suite"])]
+
+    def targets(self, tests):
+        """What ninja must build for them, or nothing, for everything."""
+        if self.suites is None:
+            return []
+        with open(os.path.join(self.path, "meson-info", "intro-targets.json"), encoding="utf-8") as file:
+            files = {target["id"]: target["filename"] for target in json.load(file)}
+        built = {name for names in files.values() for name in names}
+        needed = {test["cmd"][0] for test in tests} & built
+        for test in tests:
+            for target in test["depends"]:
+                needed.update(files.get(target, ()))
+        return sorted(os.path.relpath(path, self.path) for path in needed)
+
+
+ASAN = {"ASAN_OPTIONS": "abort_on_error=1:detect_leaks=1:strict_string_checks=1"
+                        # Spares a system call for each large block; it changes no check.
+                        ":clear_shadow_mmap_threshold=16777216",
+        "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1"}
+TSAN = {"TSAN_OPTIONS": "halt_on_error=1:second_deadlock_stack=1"}
+
+FOLDERS = [
+    Folder("plain", "build"),
+    Folder("asan", "build/asan", ["-Db_sanitize=address,undefined", *SANITIZED],
+           {"unit", "sanitize"}, ASAN),
+    Folder("tsan", "build/tsan", ["-Db_sanitize=thread", *SANITIZED],
+           {"threads"}, TSAN, without_randomisation),
+]
