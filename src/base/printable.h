@@ -1,4 +1,4 @@
-/* printable.h: make text of unknown origin safe to print on a terminal.
+/* printable.h: make text of unknown origin safe to print on a terminal, and valid UTF-8.
  *
  * File names, names of programs and names in a trace can contain escape sequences, line breaks
  * and marks that reorder the following text, and a terminal would obey them. Cells of tables
@@ -32,5 +32,8 @@ size_t ml_escape(char *out, size_t room, const char *text, size_t len);
 /* The same, appended to a buffer, but for the bytes in `keep`, such as "\n".
  * @return 0 or -ENOMEM */
 int ml_escape_to(struct ml_buf *out, const char *text, size_t len, const char *keep);
+
+/* Appends the text, with U+FFFD for each byte that is not UTF-8. @return 0 or -ENOMEM */
+int ml_utf8_clean(const char *s, size_t len, struct ml_buf *out);
 
 #endif

@@ -11,9 +11,9 @@
 #include "event_names.h"
 #include "exporter.h"
 #include "gzip_output.h"
+#include "printable.h"
 #include "proto_message.h"
 #include "site_frames.h"
-#include "utf8_clean.h"
 
 enum profile_field {
     SAMPLE_TYPE = 1,

@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "utf8_clean.h"
+#include "printable.h"
 
 #define PROTOCOL 4
 

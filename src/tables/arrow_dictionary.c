@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "utf8_clean.h"
+#include "printable.h"
 
 /* Immutable. The dictionary and each exported array hold a reference. */
 struct ml_arrow_dictionary_copy {

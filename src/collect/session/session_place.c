@@ -23,7 +23,7 @@
 #include "compiler.h"
 #include "file_lock.h"
 #include "file_user.h"
-#include "folder_clear.h"
+#include "folders.h"
 #include "io.h"
 #include "ring.h"
 
