@@ -6,7 +6,7 @@ DESTDIR ?=
 export CC DESTDIR
 built := built build/src/cli/memledger; next: sudo make install, or try it: build/src/cli/memledger --help
 
-.PHONY: build demo test check test-gpu test-programs test-python test-versions bench install dist lint format clean help
+.PHONY: build demo test test-nightly check test-gpu test-programs test-python test-versions bench install dist lint format clean help
 
 build:
 	@scripts/setup.sh build
@@ -20,7 +20,11 @@ demo:
 
 test:
 	@scripts/setup.sh test
-	@scripts/test.sh
+	@scripts/test.sh $(TEST_ARGS)
+
+test-nightly:
+	@scripts/setup.sh test
+	@scripts/test.sh --all
 
 check:
 	@scripts/setup.sh test
@@ -73,7 +77,8 @@ clean:
 help:
 	@echo 'make                  build memledger into build/'
 	@echo 'make demo             record VGG-19 with each algorithm and compare them, on a GPU if there is one (BATCH=, SIZE=)'
-	@echo 'make test             run every test'
+	@echo 'make test             run every test, but those of a minute or more only if what they cover has changed'
+	@echo 'make test-nightly     run every test'
 	@echo 'make check            run the tests of what you changed, for less than a minute'
 	@echo 'make test-gpu         check the books on a real GPU (CHECKS=: some of them)'
 	@echo 'make test-programs    compare real programs with and without memledger (PROGRAMS=: some)'

@@ -35,7 +35,7 @@ def parse(words):
     parser.add_argument("--folder", action="append", choices=[f.name for f in FOLDERS],
                         help="run only the tests of this build folder; may be repeated")
     parser.add_argument("--all", action="store_true",
-                        help="run the long tests too, if their code has changed or not")
+                        help="run the long tests too, whether what they cover has changed or not")
     parser.add_argument("--changed", action="store_true",
                         help=f"run the tests of what was changed, for about {CHECK_SECONDS} seconds")
     parser.add_argument("--write-times", action="store_true",
@@ -80,10 +80,11 @@ def wanted_tests(options, folder):
     return tests
 
 
-def all_jobs(options, cores):
-    """The builds and tests that were asked for, and sentences on those that are left out."""
+def all_jobs(options, cores, covered):
+    """The builds and tests that were asked for, and sentences on those that are left out.
+    @covered  the digests of the files that long tests cover"""
     known, environment, jobs, notes = times.read(), environment_of_tests(), [], []
-    out = {} if options.all or options.names else long_tests.left_out(SOURCE)
+    out = set() if options.all or options.names else long_tests.left_out(covered)
     for folder in FOLDERS:
         if options.folder and folder.name not in options.folder:
             continue
@@ -96,7 +97,7 @@ def all_jobs(options, cores):
         elif folder.name == "plain":
             names = sorted(test["name"] for test in tests if test["name"] in out)
             if names:
-                notes.append(f"left out, because their code has not changed since they passed: "
+                notes.append(f"left out, because what they cover has not changed since they passed: "
                              f"{', '.join(names)} (make test-nightly runs them)")
             tests = [test for test in tests if test["name"] not in out]
         if tests:
@@ -244,14 +245,17 @@ def main():
             if not (options.changed and folder.name != "plain") and folder.configure(tool("meson")):
                 print(f"cannot configure {os.path.relpath(folder.path)}\n0 passed, 1 failed")
                 return 1
-    jobs, notes = all_jobs(options, cores)
+    covered = long_tests.digests()
+    jobs, notes = all_jobs(options, cores, covered)
     for note in notes:
         print(note, flush=True)
     ended = run(jobs, cores)
     failed = [job for job in ended if job.result == "failed"]
     again = run_again(failed)
     print_parts(ended)
-    print(f"in {minutes(time.monotonic() - began)} on {cores} cores")
+    print(f"in {minutes(time.monotonic() - began)} on {cores} core{'s' if cores > 1 else ''}")
+    if long_tests.keep(covered, {job.name for job in ended if job.folder == "plain" and job.result == "passed"}):
+        print("commit tests/suite/long_tests_passed.txt: long tests passed with the files as they are now")
     for job in again:
         print(f"{job} failed beside other tests and passed alone: please report it")
     return close(jobs, ended)

@@ -8,12 +8,17 @@
 import fnmatch
 import json
 import os
+import shutil
+import subprocess
 import sys
 import tempfile
 import time
 import unittest
+from unittest import mock
 
 import changed
+import conditions
+import long_tests
 import run_tests
 from jobs import Job, Queue
 
@@ -34,6 +39,14 @@ def begun(queue):
             return names
         taken.began = time.monotonic()
         names.append(taken.name)
+
+
+def runs(pid):
+    try:
+        with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as stat:
+            return stat.read().rpartition(")")[2].split()[0] not in "ZX"
+    except OSError:
+        return False
 
 
 class Side(unittest.TestCase):
@@ -89,7 +102,7 @@ class Ends(unittest.TestCase):
         with open(os.path.join(self.folder, "log")) as log:
             child = int(log.read())
         for _ in range(1000):
-            if not os.path.exists(f"/proc/{child}") or " Z " in open(f"/proc/{child}/stat").read():
+            if not runs(child):
                 break
             time.sleep(0.01)
         else:
@@ -138,8 +151,10 @@ class Changed(unittest.TestCase):
         return [test["name"] for test in tests], note
 
     def test_a_test_itself(self):
-        self.assertEqual(self.chosen("tests/integration/test_ends.py")[0], ["ends"])
-        self.assertEqual(self.chosen("tests/unit/test_base_pairs.c")[0], ["base_pairs"])
+        """First, and then only those that look at the whole tree."""
+        layout = [test["name"] for test in self.tests if "layout" in test["suite"]]
+        self.assertEqual(self.chosen("tests/integration/test_ends.py")[0], ["ends", *layout])
+        self.assertEqual(self.chosen("tests/unit/test_base_pairs.c")[0], ["base_pairs", *layout])
 
     def test_tests_that_include_the_header(self):
         names, _ = self.chosen("src/base/pairs.c")
@@ -157,13 +172,10 @@ class Changed(unittest.TestCase):
 
     def test_every_folder_is_covered(self):
         lines = changed.covering()
-        for top in ("src", "python", "include", "web", "docs", "examples"):
-            for at, folders, files in os.walk(os.path.join(SOURCE, top)):
-                folders[:] = [name for name in folders if name not in ("node_modules", "__pycache__")]
-                path = os.path.relpath(at, SOURCE)
-                if any(name.endswith((".c", ".h", ".py", ".ts", ".md")) for name in files):
-                    self.assertTrue(any((path + "/").startswith(beginning) or path == beginning or
-                                        beginning.startswith(path + "/") for beginning, _ in lines), path)
+        for file in long_tests.files_below(["src", "python", "include", "web", "docs", "examples"]) or []:
+            folder = os.path.dirname(file)
+            self.assertTrue(any((folder + "/").startswith(beginning) or beginning.startswith(folder + "/")
+                                for beginning, _ in lines), file)
 
     def test_every_name_is_a_test(self):
         names = [test["name"] for test in self.tests]
@@ -173,6 +185,81 @@ class Changed(unittest.TestCase):
                                 os.listdir(os.path.join(SOURCE, os.path.dirname(path)))), path)
             for pattern in patterns:
                 self.assertTrue(fnmatch.filter(names, pattern), f"{path}: {pattern}")
+
+
+class Long(unittest.TestCase):
+    """In a clone of its own."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+        self.write("code.c", "int f;")
+        subprocess.run(["git", "init", "-q", self.folder], check=True)
+        for name, path in (("SOURCE", ""), ("COVERED", "covered"), ("PASSED", "passed")):
+            patch = mock.patch.object(long_tests, name, os.path.join(self.folder, path))
+            patch.start()
+            self.addCleanup(patch.stop)
+        self.write("covered", "# a comment\nlong other : code.c folder\n")
+
+    def write(self, name, text):
+        with open(os.path.join(self.folder, name), "w", encoding="utf-8") as file:
+            file.write(text)
+
+    def left_out(self):
+        return long_tests.left_out(long_tests.digests())
+
+    def test_until_it_has_passed_it_runs(self):
+        self.assertEqual(self.left_out(), set())
+        self.assertTrue(long_tests.keep(long_tests.digests(), {"long", "short"}))
+        self.assertEqual(self.left_out(), {"long"})
+        self.assertFalse(long_tests.keep(long_tests.digests(), {"long"}))
+
+    def test_a_change_makes_it_run(self):
+        long_tests.keep(long_tests.digests(), {"long"})
+        for change in (lambda: self.write("code.c", "int g;"),
+                       lambda: os.mkdir(os.path.join(self.folder, "folder")) or self.write("folder/new.c", ""),
+                       lambda: os.remove(os.path.join(self.folder, "code.c"))):
+            change()
+            self.assertEqual(self.left_out(), set())
+            long_tests.keep(long_tests.digests(), {"long"})
+            self.assertEqual(self.left_out(), {"long"})
+
+    def test_what_else_changes_does_not(self):
+        long_tests.keep(long_tests.digests(), {"long"})
+        self.write("page.md", "text")
+        self.assertEqual(self.left_out(), {"long"})
+
+    def test_a_change_during_the_run_counts(self):
+        before = long_tests.digests()
+        self.write("code.c", "int g;")
+        long_tests.keep(before, {"long"})
+        self.assertEqual(self.left_out(), set())
+
+    def test_outside_of_a_clone_all_run(self):
+        long_tests.keep(long_tests.digests(), {"long"})
+        shutil.rmtree(os.path.join(self.folder, ".git"))
+        self.assertEqual(self.left_out(), set())
+
+
+class LongHere(unittest.TestCase):
+    def test_names_and_paths_exist(self):
+        with open(TESTS, encoding="utf-8") as file:
+            names = {test["name"] for test in json.load(file)}
+        for name, paths in long_tests.covered().items():
+            self.assertIn(name, names)
+            for path in paths:
+                self.assertTrue(os.path.exists(os.path.join(SOURCE, path)), path)
+
+
+class Conditions(unittest.TestCase):
+    def test_row(self):
+        printed = ("[3/9] 0:10, about 20 s left  live FAILED after 3.0 s: exit code 1\n"
+                   "[4/9] 0:10, about 20 s left  base_map (asan) FAILED after 3.0 s: signal 6\n"
+                   "live FAILED after 1.0 s: exit code 1\n8 passed, 1 failed, 1 skipped\n")
+        self.assertEqual(conditions.row_of("nice", 125, printed),
+                         "| nice | 2:05 | 8 | 1 | 1 | live, base_map (asan) |")
+        self.assertEqual(conditions.row_of("alone", 1, "no build"), "| alone | 0:01 | - | - | - |  |")
 
 
 class Close(unittest.TestCase):

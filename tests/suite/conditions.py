@@ -1,0 +1,75 @@
+#!/usr/bin/env python3
+# conditions.py [CONDITION]... [-- OPTION...]: run the suite once under each condition, and print a table
+# of times and results. Without a condition: all of them. The options are those of run_tests.py.
+#
+#     alone      nothing else runs
+#     hogs       beside one busy process for each core
+#     nice       at the lowest priority
+#     one-core   on one core
+#
+# What a run printed is in build/test-conditions/. A test that failed beside others and passed alone is
+# in the last column, although the run passed.
+#
+# SPDX-License-Identifier: Apache-2.0
+import contextlib
+import os
+import re
+import subprocess
+import sys
+import time
+
+from folders import SOURCE
+
+LOGS = os.path.join(SOURCE, "build", "test-conditions")
+CONDITIONS = {"alone": [], "hogs": [], "nice": ["nice", "-n", "19"], "one-core": ["taskset", "-c", "0"]}
+SPINNING = [sys.executable, "-c", "while True: pass"]
+COUNTS = re.compile(r"^(\d+) passed, (\d+) failed(?:, (\d+) skipped)?$", re.M)
+FAILED = re.compile(r"^(?:\[.*?\] .*?  )?(\S+(?: \(\w+\))?) FAILED after", re.M)
+
+
+@contextlib.contextmanager
+def busy_cores(condition):
+    hogs = [subprocess.Popen(SPINNING) for _ in os.sched_getaffinity(0)] if condition == "hogs" else []
+    try:
+        yield
+    finally:
+        for hog in hogs:
+            hog.kill()
+            hog.wait()
+
+
+def row_of(condition, took, printed):
+    """A line of the table: every test that failed is named, also if it passed the second time."""
+    counts = COUNTS.findall(printed)
+    passed, failed, skipped = counts[-1] if counts else ("-", "-", "-")
+    minutes = f"{int(took) // 60}:{int(took) % 60:02d}"
+    names = ", ".join(dict.fromkeys(FAILED.findall(printed)))
+    return f"| {condition} | {minutes} | {passed} | {failed} | {skipped or 0} | {names} |"
+
+
+def run(number, condition, options):
+    log = os.path.join(LOGS, f"{number}-{condition}.txt")
+    command = [*CONDITIONS[condition], "make", "test", f"TEST_ARGS={' '.join(options)}"]
+    began = time.monotonic()
+    with busy_cores(condition), open(log, "w", encoding="utf-8") as output:
+        subprocess.run(command, cwd=SOURCE, stdin=subprocess.DEVNULL, stdout=output, stderr=output,
+                       env=os.environ | {"TERM": "dumb"})
+    with open(log, encoding="utf-8", errors="replace") as file:
+        return row_of(condition, time.monotonic() - began, file.read())
+
+
+def main():
+    words = sys.argv[1:]
+    at = words.index("--") if "--" in words else len(words)
+    conditions, options = words[:at] or list(CONDITIONS), words[at + 1:]
+    for condition in conditions:
+        if condition not in CONDITIONS:
+            sys.exit(f"conditions.py: unknown condition {condition!r}; known: {' '.join(CONDITIONS)}")
+    os.makedirs(LOGS, exist_ok=True)
+    print("| condition | time | passed | failed | skipped | failed beside others |\n|---|---|---|---|---|---|", flush=True)
+    for number, condition in enumerate(conditions, 1):
+        print(run(number, condition, options), flush=True)
+
+
+if __name__ == "__main__":
+    main()
