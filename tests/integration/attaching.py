@@ -27,17 +27,22 @@ class Asked:
         equal(self.process.wait(harness.PATIENCE_S), 0, "exit code of the program")
 
 
-def start(pid, *options):
+def start(pid, *options, **settings):
     return subprocess.Popen([MEMLEDGER, "attach", "-o", "t.mled", "-f", *options, str(pid)],
-                            stderr=subprocess.PIPE, text=True)
+                            stderr=subprocess.PIPE, text=True, **settings)
+
+
+def need_tracing(said):
+    """Skips the test if that is what attach says where it can record no process."""
+    for reason in ["not allowed to trace", "ptrace", "built without libdw"]:
+        if reason in said:
+            raise Skip(said, machine=True)
 
 
 def has_begun(attached):
     """Waits until it records."""
     said = attached.stderr.readline()
-    for reason in ["not allowed to trace", "ptrace", "built without libdw"]:
-        if reason in said:
-            raise Skip(said, machine=True)
+    need_tracing(said)
     if not said:
         equal(attached.wait(harness.PATIENCE_S), 0, "exit code of attach, which said nothing")
     contains(said, "recording process", "the first line")

@@ -1,7 +1,7 @@
 /* on_request.c: allocates, frees and names blocks as it is told on standard input, one request to a
  * line, and prints "ok" after each.
  *
- *     malloc ID BYTES    free ID
+ *     malloc ID BYTES    free ID         fill ID BYTES (malloc, and writes to all of it)
  *     block ID BYTES     unblock ID      label ID NAME     (in a space of its own)
  *     push NAME          pop             step ID
  *     fork               (the child ends at once)
@@ -53,6 +53,10 @@ static void obey(memledger_space space, const char *what, unsigned id, const cha
 {
     if (!strcmp(what, "malloc")) {
         heap[id] = malloc(strtoul(word, NULL, 10));
+    } else if (!strcmp(what, "fill")) {
+        heap[id] = malloc(strtoul(word, NULL, 10));
+        if (heap[id])
+            memset(heap[id], 1, strtoul(word, NULL, 10));
     } else if (!strcmp(what, "free")) {
         free(heap[id]);
     } else if (!strcmp(what, "block")) {

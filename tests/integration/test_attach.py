@@ -8,7 +8,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 
 import attaching
 import harness
@@ -209,27 +208,22 @@ def test_running_children():
     p.end()
 
 
-WAITS_FOR_SIGNALS = """
-import ctypes, signal
-seen = []
-signal.signal(signal.SIGUSR1, lambda *_: seen.append("handled"))
-signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGUSR1])
-print("ready", flush=True)
-result = ctypes.CDLL(None).sigsuspend(ctypes.create_string_buffer(128))
-print(result, *seen, signal.SIGUSR1 in signal.pthread_sigmask(signal.SIG_BLOCK, []))
-"""
+def waiting_in(call):
+    """See waits_in.c."""
+    process = subprocess.Popen([program("waits_in"), call], stdin=subprocess.PIPE,
+                               stdout=subprocess.PIPE, text=True)
+    equal(harness.read_line(process), "ready", "first line")
+    return process
 
 
 def test_sigsuspend():
     """As nginx's first process waits: with a signal mask that holds for the wait only."""
-    process = subprocess.Popen([sys.executable, "-c", WAITS_FOR_SIGNALS], stdout=subprocess.PIPE,
-                               text=True)
-    equal(harness.read_line(process), "ready", "first line")
+    process = waiting_in("sigsuspend")
     for _ in range(3):
         end(begin(process.pid, "--heap"))
     equal(process.poll(), None, "exit code of the program, which must go on waiting")
     process.send_signal(signal.SIGUSR1)
-    equal(process.communicate(timeout=harness.PATIENCE_S)[0], "-1 handled True\n", "its end")
+    equal(process.communicate(timeout=harness.PATIENCE_S)[0], "-1 handled blocked\n", "its end")
 
 
 def test_file_of_another_attach():
@@ -244,15 +238,16 @@ def test_file_of_another_attach():
 
 
 def test_two_at_once():
-    """The second one names the first, or has come late enough to record or to be refused."""
+    """The second one names the first, or has come late enough to be refused."""
     p = Program()
     both = [attaching.start(p.process.pid, "-o", f"{name}.mled") for name in ("a", "b")]
-    time.sleep(1)
-    for attached in both:
+    said = [attached.stderr.readline() for attached in both]
+    attaching.need_tracing(said[0])
+    check(any("recording process" in line for line in said), "one records", *said)
+    for attached, line in zip(both, said):
         attached.terminate()
-    for attached in both:
-        said = attached.communicate(timeout=harness.PATIENCE_S)[1]
-        check("another user" not in said, "the reason", said)
+        line += attached.communicate(timeout=harness.PATIENCE_S)[1]
+        check("another user" not in line, "the reason", line)
     p.end()
 
 
@@ -270,8 +265,10 @@ def test_again_and_again():
 
 
 FORKS = """
-import os, sys
+import os, select, sys
 print("ready", flush=True)
+while not select.select([0], [], [], 0.001)[0]:
+    pass
 sys.stdin.readline()
 if os.fork() == 0:
     print(os.getpid(), flush=True)
@@ -307,10 +304,12 @@ def test_child_of_an_ended_recording():
 
 
 RENAMED = """
-import ctypes, sys
+import ctypes, select, sys
 ctypes.CDLL(None).prctl(15, b"pt_main_thread")
+sys.stdin.readline()
 print("ready", flush=True)
-sys.stdin.read()
+while not select.select([0], [], [], 0.001)[0]:
+    pass
 """
 
 
@@ -386,8 +385,9 @@ def test_other_root():
         raise Skip("only root changes its root", machine=True)
     os.makedirs("root", exist_ok=True)
     os.chmod("root", 0o755)
-    process = subprocess.Popen([sys.executable, "-c", "import os; os.chroot('root'); "
-                                "print('in', flush=True); input()"],
+    process = subprocess.Popen([sys.executable, "-c", "import os, select; os.chroot('root'); "
+                                "print('in', flush=True)\n"
+                                "while not select.select([0], [], [], 0.001)[0]: pass"],
                                stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     harness.read_line(process)
     done = harness.plain(MEMLEDGER, "attach", process.pid)
@@ -402,14 +402,18 @@ def test_other_root():
     equal(process.returncode, 0, "exit code of the program")
 
 
+def large_program():
+    """The kernel takes a while to free its memory."""
+    p = Program()
+    p.ask(f"fill 1 {200 << 20}")
+    return p.process
+
+
 def test_ended():
     """A process that has just been killed has ended; it is no kernel thread."""
-    code = "held = bytearray(200 << 20); print('ready', flush=True); input()"
     for _ in range(10):
-        process = subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE,
-                                   stdout=subprocess.PIPE, text=True)
-        harness.read_line(process)
-        process.kill()  # the kernel frees its memory for a while
+        process = large_program()
+        process.kill()
         said = harness.plain(MEMLEDGER, "attach", process.pid).stderr
         process.wait()
         contains(said, "has ended", "message")
@@ -417,11 +421,8 @@ def test_ended():
 
 def test_ends_at_the_same_time():
     """A process whose memory the kernel just frees has started no other program."""
-    code = "held = bytearray(500 << 20); print('ready', flush=True); input()"
     for _ in range(5):
-        process = subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE,
-                                   stdout=subprocess.PIPE, text=True)
-        harness.read_line(process)
+        process = large_program()
         attached = begin(process.pid)
         process.kill()
         attached.terminate()
@@ -430,33 +431,39 @@ def test_ends_at_the_same_time():
         check("another program" not in said, "what attach says", said)
 
 
-def injecting_children(pid):
-    """Children of memledger attach other than memledger collect."""
-    found = []
-    for child in harness.children(pid):
-        with contextlib.suppress(OSError), open(f"/proc/{child}/cmdline") as file:
-            if "attach" in file.read().split("\0"):
-                found.append(child)
-    return found
+def tracer_of(pid):
+    """The process that traces it, 0: none."""
+    with open(f"/proc/{pid}/status") as file:
+        return int(next(line.split()[1] for line in file if line.startswith("TracerPid:")))
+
+
+def kill_while_it_waits(pid):
+    """Begins an attach that can interrupt no thread, and kills it: the command, and its child that
+    asks for a thread. @return whether the child still asked, which it does for 5 s"""
+    attached = attaching.start(pid, env=os.environ | {"XDG_RUNTIME_DIR": os.path.abspath("sessions")})
+    harness.wait_until(lambda: tracer_of(pid) or attached.poll() is not None,
+                       "a child that waits for a safe moment")
+    asks, collector = tracer_of(pid), collector_for(pid)
+    attached.kill()
+    attached.wait(harness.PATIENCE_S)
+    waited = asks and tracer_of(pid) == asks
+    if waited:
+        check(collector and os.path.exists("t.mled") and os.listdir("sessions"), "a recording that waits")
+        os.kill(asks, signal.SIGKILL)
+    harness.wait_until(lambda: not collector_for(pid), "the end of the collector")
+    if not waited:
+        attaching.need_tracing(attached.stderr.readline())
+    return waited
 
 
 def test_killed_before_the_process_joins():
-    """The collector gives up, and leaves no file."""
-    if not shutil.which("dash"):
-        raise Skip("no dash, which waits where it cannot be interrupted safely", machine=True)
-    process = subprocess.Popen(["dash", "-c", "sleep 60 & wait"], start_new_session=True)
-    harness.wait_until(lambda: harness.children(process.pid), "a child of dash")
-    attached = subprocess.Popen([MEMLEDGER, "attach", "-o", "t.mled", str(process.pid)],
-                                stderr=subprocess.PIPE, text=True)
-    injecting = harness.wait_until(
-        lambda: os.path.exists("t.mled") and injecting_children(attached.pid),
-        "the collector and a child that waits for a safe moment")
-    for pid in [attached.pid, *injecting]:
-        os.kill(pid, signal.SIGKILL)
-    attached.wait()
-    harness.wait_until(lambda: not os.path.exists("t.mled"), "the end of the collector")
-    os.killpg(process.pid, signal.SIGKILL)
-    process.wait()
+    """The collector gives up, and leaves no file; the process goes on."""
+    os.mkdir("sessions")
+    process = waiting_in("vfork")
+    check(any(kill_while_it_waits(process.pid) for _ in range(10)), "attach waits for a safe moment")
+    equal((os.listdir("."), os.listdir("sessions")), (["sessions"], []), "what is left")
+    equal(process.communicate("\n", timeout=harness.PATIENCE_S)[0], "ok\n", "its last line")
+    equal(process.returncode, 0, "exit code of the program")
 
 
 def test_older_trace():
