@@ -3,36 +3,13 @@
 # is in the trace, and the trace is in order.
 #
 # SPDX-License-Identifier: Apache-2.0
-import os
 import random
-import signal
-import struct
-import time
 
 import harness
-from harness import check, equal, finish, program, start
+from harness import check, equal
+from killing import kill_once, told_by
 
 KILLS = 200
-KILLS_OF_MANY = 20
-
-
-def told_by(threads):
-    """What each thread had noted when it died."""
-    with open("told", "rb") as f:
-        return [struct.unpack("<Q", f.read(64)[:8])[0] for _ in range(threads)]
-
-
-def kill_once(delay_s, threads):
-    with open("told", "wb") as f:
-        f.truncate(16384)
-    process = start(program("count_up"), "told", threads, options=["-f", "-q"])
-    harness.wait_until(lambda: told_by(1)[0], "the first event")
-    time.sleep(delay_s)
-    target = [p for p in harness.children(process.pid) if p != harness.collector_of(process)][0]
-    os.kill(target, signal.SIGKILL)
-    result = finish(process)
-    equal(result.code, -signal.SIGKILL, "the launcher's end", result)
-    return result
 
 
 def check_thread(told, made, what):
@@ -80,20 +57,6 @@ def test_every_event_told():
         check(trace["has_index"], f"{where}: no footer")
         if "events" in trace:
             check_all(trace, threads)
-
-
-def test_every_event_of_many_threads():
-    """Killed soon after the threads have started: a second ring set has just been
-    handed over, or not yet."""
-    random.seed(4)
-    for kill in range(KILLS_OF_MANY):
-        delay = random.uniform(0, 0.01)
-        trace = kill_once(delay, 100).dump()
-        told = told_by(100)
-        where = f"kill {kill} after {delay * 1000:.2f} ms"
-        check(sum(told) <= trace["kinds"]["alloc"] <= sum(told) + 100,
-              f"{where}: {sum(told)} were told, {trace['kinds']['alloc']} are in the trace")
-        equal(trace["lost"], 0, f"{where}: lost")
 
 
 harness.main(globals())
