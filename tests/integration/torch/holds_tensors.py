@@ -1,8 +1,9 @@
 # holds_tensors.py: holds tensors as standard input says, one line after the other: "hold NAME
-# FLOATS", "train NAME" (a layer with gradients), "steps N" (of an optimizer), "number N" (the program marks step N),
-# "drop NAME", "rest SECONDS" (in one system call), "count". Answers each with the bytes that memledger.live() counts, or 0.
+# FLOATS", "train NAME" (a layer with gradients), "steps N" (of an optimizer), "number N" (the
+# program marks step N), "drop NAME", "rest" (in one system call, until a FIFO of that name is
+# opened), "count". Answers each with the bytes that memledger.live() counts, or 0.
 # With an argument, the first import of that module makes a file "waits" and waits for a file "go".
-# For test_torch_attach.py.
+# For test_torch_attach*.py.
 #
 # SPDX-License-Identifier: Apache-2.0
 import os
@@ -60,6 +61,7 @@ while words := lines.next().split():
     elif words[0] == "drop":
         del held[words[1]]
     elif words[0] == "rest":
-        time.sleep(float(words[1]))
+        with open("rest"):
+            pass
     counts = counts or words[0] == "count"
     print(counted() if counts else 0, flush=True)
