@@ -30,7 +30,7 @@ def start_training():
         process.stdin.write("\n")
         process.stdin.flush()
         harness.read_line(process)
-    harness.wait_until(lambda: 'category="gradient"' in metrics("t.mled"), "gradients", 20)
+    harness.wait_until(lambda: 'category="gradient"' in metrics("t.mled"), "gradients")
     return process
 
 
@@ -48,7 +48,7 @@ def free_port():
 
 def get(address, **headers):
     request = urllib.request.Request(address, headers=headers)
-    with urllib.request.urlopen(request, timeout=20) as answer:
+    with urllib.request.urlopen(request, timeout=harness.PATIENCE_S) as answer:
         return answer.headers["Content-Type"], answer.read().decode()
 
 
@@ -186,7 +186,7 @@ def scrape(port):
         for text in queries:
             text = json.loads(f'"{text}"').replace("$__rate_interval", "30s").replace(
                 "$file", ".*")
-            harness.wait_until(lambda text=text: query(text), f"data for {text}", 30)
+            harness.wait_until(lambda text=text: query(text), f"data for {text}")
     finally:
         prometheus.terminate()
         prometheus.wait(harness.PATIENCE_S)

@@ -1,7 +1,9 @@
 /* uses_gpu.c: allocates memory of the first GPU through the CUDA driver, reports the block,
  * waits, frees it.
  *
- *     uses_gpu MIB MS
+ *     uses_gpu MIB MS|wait
+ *
+ * With "wait" it says where it is, and waits for a line.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -9,6 +11,7 @@
 #include <memledger/memledger.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 static void *cuda;
@@ -24,10 +27,24 @@ static void *cuda;
         }                                                                                          \
     } while (0)
 
+static void wait_at(const char *where, const char *ms)
+{
+    char line[16];
+
+    if (strcmp(ms, "wait") != 0) {
+        usleep(1000 * (useconds_t)atoi(ms));
+        return;
+    }
+    puts(where);
+    fflush(stdout);
+    if (!fgets(line, sizeof(line), stdin))
+        exit(1);
+}
+
 int main(int argc, char **argv)
 {
     size_t bytes = (size_t)strtoull(argc > 1 ? argv[1] : "64", NULL, 10) << 20;
-    useconds_t wait_us = 1000 * (useconds_t)atoi(argc > 2 ? argv[2] : "300");
+    const char *ms = argc > 2 ? argv[2] : "300";
     unsigned long long block;
     memledger_space space;
     void *context;
@@ -40,13 +57,13 @@ int main(int argc, char **argv)
     CALL("cuInit", (unsigned), 0);
     CALL("cuDevicePrimaryCtxRetain", (void **, int), &context, 0);
     CALL("cuCtxSetCurrent", (void *), context);
-    usleep(wait_us);
+    wait_at("begun", ms);
     CALL("cuMemAlloc_v2", (unsigned long long *, size_t), &block, bytes);
     space = memledger_space_open("cuda:0", MEMLEDGER_DRIVER, "test");
     memledger_alloc(space, (void *)block, bytes);
-    usleep(wait_us);
+    wait_at("allocated", ms);
     memledger_free(space, (void *)block);
     CALL("cuMemFree_v2", (unsigned long long), block);
-    usleep(wait_us);
+    wait_at("freed", ms);
     return 0;
 }

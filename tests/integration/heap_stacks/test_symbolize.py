@@ -156,15 +156,14 @@ class DebugServer:
         self.process.wait(timeout=harness.PATIENCE_S)
 
     def wait_for(self, number):
-        deadline = time.monotonic() + harness.PATIENCE_S
-        while time.monotonic() < deadline:
+        def is_there():
             try:
                 with urllib.request.urlopen(f"{self.url}/buildid/{number}/debuginfo", timeout=5) as answer:
-                    if answer.status == 200:
-                        return
+                    return answer.status == 200
             except OSError:
-                time.sleep(0.1)
-        raise harness.Failure("debuginfod does not have the file")
+                return False
+
+        harness.wait_until(is_there, "a debuginfod that has the file")
 
 
 def asking(url, cache):

@@ -9,7 +9,6 @@ import os
 import pathlib
 import re
 import subprocess
-import time
 
 import harness
 from harness import MEMLEDGER, PATIENCE_S, check, equal, plain, program, report, run
@@ -68,11 +67,7 @@ def test_slurm_failure():
 
 
 def wait_for(path):
-    for _ in range(PATIENCE_S * 20):
-        if os.path.exists(path):
-            return
-        time.sleep(0.05)
-    raise harness.Failure(f"no {path}")
+    harness.wait_until(lambda: os.path.exists(path), path)
 
 
 def test_side_car():

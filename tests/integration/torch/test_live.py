@@ -8,7 +8,6 @@ import glob
 import json
 import os
 import re
-import time
 
 import harness
 from harness import balanced, check, contains, equal, plain, report, run
@@ -141,13 +140,11 @@ def test_names_fail():
 
 def wait_for(trace):
     """A program that ends without stop() leaves the rest to the collector."""
-    limit = time.monotonic() + harness.PATIENCE_S
-    while time.monotonic() < limit:
+    def is_complete():
         done = plain(harness.MEMLEDGER, "summary", trace, "--json")
-        if done.returncode == 0 and not json.loads(done.stdout)["health"]["cut_short"]:
-            return
-        time.sleep(0.02)
-    raise harness.Failure(f"{trace} was not completed")
+        return done.returncode == 0 and not json.loads(done.stdout)["health"]["cut_short"]
+
+    harness.wait_until(is_complete, f"a complete {trace}")
 
 
 def test_ends():
