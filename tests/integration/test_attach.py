@@ -187,6 +187,19 @@ def test_killed_collector():
     p.end()
 
 
+def test_killed_collector_that_another_recording_cleans_up():
+    """The command does not take the session that is gone for one that was completed."""
+    p = Program()
+    attached = begin(p.process.pid)
+    attached.send_signal(signal.SIGSTOP)
+    os.kill(collector_for(p.process.pid), signal.SIGKILL)
+    harness.wait_until(lambda: not collector_for(p.process.pid), "the end of the collector")
+    equal(harness.plain(MEMLEDGER, "run", "-qfo", "other.mled", "true").returncode, 0, "exit code of run")
+    attached.send_signal(signal.SIGCONT)
+    contains(last_words(attached, code=1), "the collector was killed", "note")
+    p.end()
+
+
 def test_running_children():
     """Those that ran before are not recorded, and the command says so and names them. Later ones
     are recorded."""

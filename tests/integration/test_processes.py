@@ -147,8 +147,8 @@ def test_wait_for_late_starter():
                     ">/dev/null 2>&1 & exit 4", options=["--wait"])
     harness.wait_until(lambda: harness.collector_of(process) and
                        len(harness.children(process.pid)) == 2, "the child to be adopted")
-    harness.wait_until(lambda: harness.report("summary", "t.mled")["processes"][0]["ended"] == "exit",
-                       "the collector knows that its only process has ended")
+    harness.wait_until(lambda: [p["ended"] for p in harness.report("summary", "t.mled")["processes"]] == ["exit"],
+                       "the end of the collector's only process, in the file")
     open("go", "w").close()
     result = finish(process)
     equal(result.code, 4, "exit code", result)

@@ -176,7 +176,8 @@ static void remove_session(const struct ml_attach_recording *r)
     ml_file_user_end(&r->place.user);
 }
 
-/* The collector removes the session's folder when the trace is complete. */
+/* The collector removes the session's folder when the trace is complete. The folder of one that was
+ * killed may be gone, too: the next recording of the same user removes it. */
 enum ml_attach_trace ml_attach_finish(const struct ml_attach_recording *r)
 {
     bool runs = true; /* looked at before the folder, which is removed first */
@@ -184,7 +185,7 @@ enum ml_attach_trace ml_attach_finish(const struct ml_attach_recording *r)
     for (int waited = 0; waited < FINISH_MS && runs; waited += 5) {
         runs = collector_runs(r);
         if (access(r->session, F_OK))
-            return ML_ATTACH_COMPLETE;
+            return atomic_load(&r->shared.page->closed) ? ML_ATTACH_COMPLETE : ML_ATTACH_CUT_OFF;
         poll(NULL, 0, 5);
     }
     if (runs)
