@@ -149,8 +149,6 @@ static int open_page(pid_t pid, struct ml_attach_recording *r, struct ml_error *
     result = fd < 0 ? -errno : ml_recorded_session_map(fd, true, &r->shared);
     if (fd >= 0)
         close(fd);
-    if (result && ml_attach_has_ended(pid))
-        return ml_error_set(err, -ESRCH, "process %d has ended", (int)pid);
     return result ? ml_error_set(err, result, "the recording of process %d ended at once", (int)pid)
                   : 0;
 }
@@ -366,14 +364,11 @@ static int join(pid_t pid, const struct ml_attach_opts *opts, struct ml_attach_r
     return result;
 }
 
-int ml_attach_begin(pid_t pid, const struct ml_attach_opts *opts, struct ml_attach_recording *r,
-                    struct ml_error *err)
+static int begin(pid_t pid, const struct ml_attach_opts *opts, struct ml_attach_recording *r,
+                 struct ml_error *err)
 {
-    int result = ml_attach_check(pid, err);
+    int result = choose_recorder(pid, opts, r, err);
 
-    r->place.folder = -1;
-    if (!result)
-        result = choose_recorder(pid, opts, r, err);
     if (!result)
         result = ml_target_place_find(pid, &r->place, err);
     if (!result)
@@ -394,6 +389,20 @@ int ml_attach_begin(pid_t pid, const struct ml_attach_opts *opts, struct ml_atta
     } else {
         forget_older(r);
     }
+    return result;
+}
+
+int ml_attach_begin(pid_t pid, const struct ml_attach_opts *opts, struct ml_attach_recording *r,
+                    struct ml_error *err)
+{
+    int result = ml_attach_check(pid, err);
+
+    r->place.folder = -1;
+    if (result)
+        return result;
+    result = begin(pid, opts, r, err);
+    if (result && ml_attach_has_ended(pid)) /* whatever failed, it failed because of that */
+        return ml_error_set(err, -ESRCH, "process %d has ended", (int)pid);
     return result;
 }
 
