@@ -77,9 +77,9 @@ clean:
 help:
 	@echo 'make                  build memledger into build/'
 	@echo 'make demo             record VGG-19 with each algorithm and compare them, on a GPU if there is one (BATCH=, SIZE=)'
-	@echo 'make test             run every test, but those of a minute or more only if what they cover has changed'
+	@echo 'make test             run the tests; skip long ones whose files are unchanged'
 	@echo 'make test-nightly     run every test'
-	@echo 'make check            run the tests of what you changed, for less than a minute'
+	@echo 'make check            run the tests nearest to your change, in under a minute'
 	@echo 'make test-gpu         check the books on a real GPU (CHECKS=: some of them)'
 	@echo 'make test-programs    compare real programs with and without memledger (PROGRAMS=: some)'
 	@echo 'make test-python      run Python'"'"'s own tests under memledger (MODULES=: some of them)'

@@ -12,4 +12,4 @@ set -euo pipefail
 [ $# -gt 0 ] || set -- asan tsan
 folders=()
 for name; do folders+=(--folder "$name"); done
-exec "$python" tests/suite/run_tests.py "${folders[@]}"
+MESON=$meson exec "$python" tests/suite/run_tests.py "${folders[@]}"

@@ -11,5 +11,8 @@ set -euo pipefail
 . "$(dirname "$0")/common.sh"
 
 with_npm # the tests of the page run it too
-scripts/build.sh --werror --configure
-exec "$python" tests/suite/run_tests.py "$@"
+if ! scripts/build.sh --werror --configure; then
+  echo "0 passed, 1 failed"
+  exit 1
+fi
+MESON=$meson exec "$python" tests/suite/run_tests.py "$@"

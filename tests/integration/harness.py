@@ -26,8 +26,8 @@ os.environ["LD_LIBRARY_PATH"] = ":".join(
     folder for folder in os.environ.get("LD_LIBRARY_PATH", "").split(":")
     if folder and not os.path.samefile(folder, STANDIN))
 
-# Long: nothing here measures time, this only ends what hangs.
-PATIENCE_S = 60
+# Of a whole run, also on a loaded machine: nothing here measures time, this only ends what hangs.
+PATIENCE_S = 600
 
 
 # Python that forks, and waits for the child.

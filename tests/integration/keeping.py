@@ -2,8 +2,8 @@
 #
 # SPDX-License-Identifier: Apache-2.0
 import os
+import signal
 import struct
-import time
 
 import harness
 from harness import check, equal, report
@@ -44,10 +44,19 @@ def check_size(path):
 
 def watch(process, path, until):
     """Until then, or the end of the program."""
-    while process.poll() is None and not until():
+    def is_over():
+        if process.poll() is not None or until():
+            return True
         if os.path.exists(path):
             check_size(path)
-        time.sleep(0.01)
+        return False
+
+    try:
+        harness.wait_until(is_over, "the end of the watch")
+    except harness.Failure:
+        for pid in [*harness.children(process.pid), process.pid]:
+            harness.signal_process(pid, signal.SIGKILL)
+        raise
 
 
 def last_number(path):

@@ -79,7 +79,7 @@ class Training:
 
 
 def at_one_moment(*looks):
-    """What these return when no event came to the file meanwhile."""
+    """The results of all these functions, while the file stays the same."""
     def look():
         before = state("t.mled")["events"]
         found = [one() for one in looks]

@@ -5,10 +5,10 @@
 # SPDX-License-Identifier: Apache-2.0
 import os
 import signal
-import time
 
 import harness
 from harness import check, collector_of, contains, equal, finish, plain, program, run, start
+from kernel_counts import wait_until_taken
 
 
 def whole(result, allocations=2):
@@ -97,13 +97,15 @@ def test_late_signal():
     process = start(program("ends"), "wait")
     equal(harness.read_line(process), "ready", "first line")
     collector = collector_of(process)
+    [pid] = set(harness.children(process.pid)) - {collector}
     os.kill(collector, signal.SIGSTOP)
     os.kill(process.pid, signal.SIGTERM)
-    harness.wait_until(lambda: harness.children(process.pid) == [collector], "the program's end")
+    harness.wait_until(lambda: not harness.state_and_parent(pid)[0], "the launcher to see the end")
     os.kill(process.pid, signal.SIGINT)
-    time.sleep(0.05)
+    wait_until_taken(process.pid, signal.SIGINT)
     os.kill(collector, signal.SIGCONT)
     equal(finish(process).code, 40 + signal.SIGTERM, "exit code")
+    harness.wait_until(lambda: not harness.runs(collector), "the collector's end")
 
 
 def test_launcher_killed():

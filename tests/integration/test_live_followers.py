@@ -8,7 +8,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 
 import harness
 from harness import MEMLEDGER, check, contains, equal, program
@@ -98,16 +97,19 @@ def numbers(now):
 
 def shows_the_same(follower, frees, what):
     """As one that reads every event. The collector may be behind."""
-    end = time.monotonic() + harness.PATIENCE_S
-    while True:
-        got, wanted = numbers(answer(follower)), numbers(state("t.mled"))
-        if got == wanted and got["frees"] >= frees:
-            return
-        if time.monotonic() > end:
-            break
-        time.sleep(0.05)
-    check(got["frees"] >= frees, f"{what} has not seen all frees", got)
-    equal(got, wanted, what)
+    got, wanted = {}, {}
+
+    def is_same():
+        got.update(numbers(answer(follower)))
+        wanted.update(numbers(state("t.mled")))
+        return got == wanted and got["frees"] >= frees
+
+    try:
+        harness.wait_until(is_same, what)
+    except harness.Failure:
+        check(got["frees"] >= frees, f"{what} has not seen all frees", got)
+        equal(got, wanted, what)
+        raise
 
 
 def test_long_lived():

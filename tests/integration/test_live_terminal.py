@@ -11,6 +11,7 @@ import sys
 
 import harness
 from harness import MEMLEDGER, Skip, check, contains, equal
+from kernel_counts import wait_until_asleep
 from live_support import Training, listed, live
 
 
@@ -29,6 +30,13 @@ class Terminal:
 
     def press(self, *keys):
         subprocess.run([*self.tmux, "send-keys", *keys], check=True)
+
+    def wait_for_refreshes(self):
+        """Each round ends in one sleep, and a key or a slow terminal adds few."""
+        shell = subprocess.run([*self.tmux, "list-panes", "-F", "#{pane_pid}"], check=True, text=True,
+                               capture_output=True).stdout
+        [pid] = harness.children(int(shell))
+        wait_until_asleep(pid, 20, "rounds of live")
 
     def screen(self):
         return subprocess.run([*self.tmux, "capture-pane", "-p"], check=True, text=True,
@@ -53,6 +61,10 @@ class Terminal:
 
     def close(self):
         subprocess.run([*self.tmux, "kill-server"], check=False, capture_output=True)
+
+
+def without_curves(screen):
+    return re.sub(r"(?m)[ \u2581-\u2588]+$", "", screen)
 
 
 def size(screen, row):
@@ -85,8 +97,13 @@ def test_terminal():
         terminal.wait_for("last 5 minutes")
         terminal.press("Space")
         terminal.wait_for("FROZEN")
+        terminal.wait_for_refreshes()
+        # The curves of the last five minutes go on.
+        frozen = without_curves(terminal.screen())
+        contains(frozen, "activation", "a frozen screen")
         training.go_on()
-        contains(terminal.screen(), "activation", "a frozen screen")
+        terminal.wait_for_refreshes()
+        equal(without_curves(terminal.screen()), frozen, "a frozen screen after more events")
         terminal.press("Space")
         terminal.wait_for("gradient ")
         terminal.press("?")

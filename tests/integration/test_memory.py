@@ -62,6 +62,10 @@ BYTES_EACH = {
 }
 
 
+# By how much the kernel's count of resident memory may be wrong, see below.
+INEXACT_MIB = 4
+
+
 def most_refused(command, trace, enough=16 * MIB, step=MIB // 16):
     """The highest limit, in steps, with which the command does not finish. The kernel counts
     what a limit is compared with to the byte. Resident memory it counts for each processor,
@@ -84,6 +88,11 @@ def test_a_million_live_blocks():
             limit = most_refused(command, base) + 900000 * bytes_each
             most = Ended(command, "--max-memory", limit, trace)
             equal(most.code, 0, f"{command} with {bytes_each} bytes for each live block", most)
+            few, many = Ended(command, base), Ended(command, trace)
+            equal((few.code, many.code), (0, 0), f"{command} without a limit", few, many)
+            resident_each = (many.mib - few.mib - INEXACT_MIB) * MIB / 900000
+            check(resident_each <= bytes_each, f"{command}: {resident_each:.0f} resident bytes for each "
+                  "live block", few, many)
 
 
 def test_what_is_freed_takes_nothing():

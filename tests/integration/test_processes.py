@@ -143,8 +143,8 @@ def test_child_waited_for():
 
 def test_wait_for_late_starter():
     """A process that says hello only after its parent has ended."""
-    process = start("sh", "-c", f"(until test -e go; do sleep 0.01; done; {program('ends')}) "
-                    ">/dev/null 2>&1 & exit 4", options=["--wait"])
+    os.mkfifo("go")
+    process = start("sh", "-c", f"(read line <go; {program('ends')}) >/dev/null 2>&1 & exit 4", options=["--wait"])
     harness.wait_until(lambda: harness.collector_of(process) and
                        len(harness.children(process.pid)) == 2, "the child to be adopted")
     harness.wait_until(lambda: [p["ended"] for p in harness.report("summary", "t.mled")["processes"]] == ["exit"],

@@ -9,7 +9,6 @@ import re
 import signal
 import subprocess
 import sys
-import time
 
 import harness
 from harness import check, contains, equal, finish, plain, program, report, run, start, wait_until, with_standin
@@ -43,6 +42,32 @@ def run_until(sampled, *command, options=(), what="a sample"):
     return finish(process)
 
 
+def has_host(found):
+    return any(d["device"] == "cpu" for d in found["devices"])
+
+
+def gpu_lane_ended(process):
+    """Whether the collector has only its main thread, which writes short traces itself, and the one
+    that samples the host, which starts after that for GPUs."""
+    return len(os.listdir(f"/proc/{harness.collector_of(process)}/task")) == 2
+
+
+def end(process):
+    """A program that waits for SIGTERM."""
+    os.kill(process.pid, signal.SIGTERM)
+    result = finish(process)
+    equal(result.code, 40 + signal.SIGTERM, "exit code", result)
+    return result
+
+
+def run_until_sampled(*options, seen=lambda process: True, **settings):
+    """A program that waits until the host has been sampled, and for what else must be `seen`."""
+    process = start(program("ends"), "wait", options=["-f", *options], **settings)
+    equal(harness.read_line(process), "ready", "first line")
+    wait_until(lambda: has_host(so_far()) and seen(process), "a sample")
+    return end(process)
+
+
 def has_rss(mib, processes=1):
     """Whether so many processes with so much were sampled."""
     return lambda found: sum((p["peak_rss_bytes"] or 0) >= mib * MIB for p in found["processes"]) >= processes
@@ -68,30 +93,48 @@ def test_rss():
 
 def test_in_order():
     """Samples stand among the program's events, each in its time."""
-    result = run(program("emit"), 200000)
-    trace = result.dump(events=True)
+    process = start(program("emit"), 20000, 20000, stdin=subprocess.PIPE)
+    equal(harness.read_line(process), "20000", "events so far")
+
+    def has_sample_after_events():
+        kinds = [e["kind"] for e in harness.dump("t.mled", events=True)["events"]]
+        return (kinds.count("alloc"), kinds.count("free"), kinds[-1:]) == (10000, 10000, ["sample"])
+
+    wait_until(lambda: has_host(so_far()) and has_sample_after_events(), "a sample after the first half")
+    process.stdin.write("\n")
+    trace = finish(process).dump(events=True)
     times = [e["time"] for e in trace["events"]]
     equal(times, sorted(times), "times")
-    check(trace["kinds"].get("sample"), "no sample", trace["kinds"])
+    kinds = [e["kind"] for e in trace["events"]]
+    half = [at for at, kind in enumerate(kinds) if kind == "free"][9999]
+    check("sample" in kinds[half:kinds.index("alloc", half)], "no sample between the halves",
+          trace["kinds"])
     harness.balanced(trace)
 
 
 def test_rate():
     """What is said of the rate is consistent, and a slow one ends at once."""
-    result = run("sleep", "1", options=["--sample-hz", "20"])
+    def host_samples():
+        found = report("events", "t.mled", "--kind", "sample")["events"]
+        return sum(e["sampled_device"] == "cpu" and "used_bytes" in e for e in found)
+
+    result = run_until_sampled("--sample-hz", "20", seen=lambda process: host_samples() >= 2)
     found = samples(result)
     equal((found["hz_asked"], found["hz_pace"]), (20, 20), "asked")
     seconds = result.dump(events=True)["events"][-1]["time"] / 1e9
     check(2 <= found["taken"] <= 22 + 20 * seconds, f"taken in {seconds} seconds", found)
     check(0 < found["hz_achieved"] < 20.5, "achieved", found)
     check(0 < found["cpu_seconds"] < 1, "time taken", found)
-    began = time.monotonic()
-    equal(run("true", options=["-f", "--sample-hz", "1"]).code, 0, "exit code")
-    check(time.monotonic() - began < 30, "a tick was waited for")
+    # The number of samples is not known if the thread was still asleep at the end.
+    found = samples(run_until_sampled("--sample-hz", "1"))
+    check(found["taken"] >= 1, "the end did not wake the thread", found)
 
 
 def test_off():
-    result = run(program("ends"), "sleep", 100, options=["--sample-hz", "0"])
+    process = start(program("ends"), "wait", options=["--sample-hz", "0"])
+    equal(harness.read_line(process), "ready", "first line")
+    wait_until_asleep(harness.collector_of(process), 20, "rounds of the collector")
+    result = end(process)
     equal(report("summary", result.trace)["samples"], None, "samples")
     equal(result.dump()["kinds"].get("sample"), None, "samples in the trace")
     check("GPU" not in result.err, "a note on what nobody asked for", result)
@@ -110,7 +153,7 @@ def test_many_processes():
 
 def test_counts_agree():
     """The closing note and the summary count events and samples alike."""
-    result = run(program("ends"), "sleep", 100)
+    result = run_until_sampled()
     note = re.search(r"([\d,]+ events) of 1 process( and [\d,]+ samples?) in ", result.err)
     check(note, "no counts in the closing note", result)
     head = " ".join(plain(harness.MEMLEDGER, "summary", result.trace).stdout.split())
@@ -291,7 +334,13 @@ def test_no_numbers_by_process():
 
 
 def test_driver_refuses():
-    result = run(program("uses_gpu"), 256, 300, env=with_standin(STANDIN_NVML_FAIL="init"))
+    process = start(program("uses_gpu"), 256, "wait", env=with_standin(STANDIN_NVML_FAIL="init"),
+                    stdin=subprocess.PIPE)
+    equal(harness.read_line(process), "begun", "the first place")
+    wait_until(lambda: has_host(so_far()) and gpu_lane_ended(process), "a sample, and the driver's answer")
+    process.stdin.write("\n\n\n")
+    result = finish(process)
+    equal(result.code, 0, "exit code", result)
     contains(result.err, "memledger: no GPU was sampled: the NVIDIA driver refuses", "note")
     equal(result.err.count("GPU was sampled"), 1, "how often it is said")
     equal([d["device"] for d in samples(result)["devices"]], ["cpu"], "devices")
@@ -301,17 +350,14 @@ def test_no_driver():
     probe = plain(sys.executable, "-c", "import ctypes; ctypes.CDLL('libnvidia-ml.so.1')")
     if probe.returncode == 0:
         raise harness.Skip("this machine has the driver", machine=True)
-    result = run("sleep", "0.3")
+    result = run_until_sampled(seen=gpu_lane_ended)
     contains(result.err, "memledger: no GPU was sampled: no NVIDIA driver", "note")
     equal(run("true", options=["-f", "-q"]).err, "", "what a quiet run says")
 
 
 def test_driver_hangs():
     """Neither the run nor the host's samples wait for a driver that is stuck."""
-    began = time.monotonic()
-    result = run(program("ends"), "sleep", 300, env=with_standin(STANDIN_NVML_HANG_MS=120000))
-    equal(result.code, 0, "exit code", result)
-    check(time.monotonic() - began < 60, "the end waited for the driver")
+    result = run_until_sampled(env=with_standin(STANDIN_NVML_HANG_MS=100 * 1000 * harness.PATIENCE_S))
     contains(result.err, "memledger: no GPU was sampled: the NVIDIA driver did not answer", "note")
     check(result.dump()["has_index"], "no footer")
     equal([d["device"] for d in samples(result)["devices"]], ["cpu"], "devices")

@@ -33,7 +33,7 @@ def until_ended(process, number):
         harness.signal_process(process.pid, number)
         return process.poll() is not None
     try:
-        harness.wait_until(asked, f"an end by signal {number}", seconds=30)
+        harness.wait_until(asked, f"an end by signal {number}")
     except harness.Failure:
         process.kill()
         raise
@@ -142,7 +142,7 @@ def test_waiting_for_children():
     harness.wait_until(lambda: not all(harness.state_and_parent(pid)[0] for pid in pids),
                        "the launcher to see the program's end")
     os.kill(process.pid, signal.SIGINT)
-    harness.wait_until(lambda: not harness.runs(process.pid), "the launcher's end", seconds=30)
+    harness.wait_until(lambda: not harness.runs(process.pid), "the launcher's end")
     with open("end", "w"):
         pass
     result = finish(process)

@@ -28,6 +28,14 @@ VARYING = re.compile(r"\bloss \d+\.\d+|[\d,]+ events| and [\d,]+ samples?|\(\d+\
                      r"|\bat \d+\.\d+ s\b")
 # A short program may end before the first sample.
 SAMPLES = r"(?: and \d[\d,]* samples?)?"
+# Lines that a page may leave out: notes about the machine, and the heading of a report.
+NO_GPU = re.compile(r"memledger: no GPU was sampled: .*")
+NOTES = [
+    NO_GPU,
+    re.compile(r"memledger: sampled [\d,.]+ times a second instead of [\d,.]+; the machine was busy"),
+    re.compile(r"memledger: still writing .* so far\); Ctrl-C leaves that to process \d+"),
+]
+RECORDED = re.compile(r"recorded \d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC on .*")
 DURATION = r"at (?:\d+\.\d+ m?s|\d+ min \d\d s|\d+ h \d\d min)"
 
 
@@ -92,8 +100,21 @@ def pattern_of(line):
     return re.compile(pattern + re.escape(line[end:]))
 
 
+def without_optional(shown, printed):
+    """The printed lines without those that the page may leave out and does leave out."""
+    for note in NOTES:
+        if not any(map(note.fullmatch, shown)):
+            printed = [line for line in printed if not note.fullmatch(line)]
+    # The heading: the recorded command, when and where it was recorded, and an empty line.
+    if (len(printed) > 2 and RECORDED.fullmatch(printed[1]) and not printed[2]
+            and not any(RECORDED.fullmatch(line) for line in shown)):
+        printed = printed[3:]
+    return printed
+
+
 def compare(step, printed):
     """`...` alone on a line stands for any lines, also for none."""
+    printed = without_optional(step.shown, printed)
     parts = [[]]
     for line in step.shown:
         if line.strip() == "...":

@@ -7,8 +7,8 @@
 #     nice       at the lowest priority
 #     one-core   on one core
 #
-# What a run printed is in build/test-conditions/. A test that failed beside others and passed alone is
-# in the last column, although the run passed.
+# What a run printed is in build/test-conditions/. The last column names every test that failed, also
+# one that passed when it was tried again.
 #
 # SPDX-License-Identifier: Apache-2.0
 import contextlib
@@ -66,7 +66,7 @@ def main():
         if condition not in CONDITIONS:
             sys.exit(f"conditions.py: unknown condition {condition!r}; known: {' '.join(CONDITIONS)}")
     os.makedirs(LOGS, exist_ok=True)
-    print("| condition | time | passed | failed | skipped | failed beside others |\n|---|---|---|---|---|---|", flush=True)
+    print("| condition | time | passed | failed | skipped | failed at first |\n|---|---|---|---|---|---|", flush=True)
     for number, condition in enumerate(conditions, 1):
         print(run(number, condition, options), flush=True)
 

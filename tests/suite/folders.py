@@ -32,11 +32,12 @@ class Folder:
         self.environment, self.prefix = dict(environment), prefix
 
     def configure(self, meson):
-        """@return the exit code of meson"""
+        """Sets the folder up, or brings its list of tests up to date. @return whether that worked"""
         if os.path.exists(os.path.join(self.path, "build.ninja")):
-            return 0
-        return subprocess.run([meson, "setup", self.path, *self.setup], cwd=SOURCE,
-                              stdin=subprocess.DEVNULL).returncode
+            command = ["ninja", "--quiet", "-C", self.path, "build.ninja"]
+        else:
+            command = [meson, "setup", self.path, *self.setup]
+        return subprocess.run(command, cwd=SOURCE, stdin=subprocess.DEVNULL).returncode == 0
 
     def tests(self):
         """Those of its suites, as Meson describes them, without the project's name."""
@@ -47,16 +48,19 @@ class Folder:
         return [test for test in tests if self.suites is None or self.suites & set(test["suite"])]
 
     def targets(self, tests):
-        """What ninja must build for them, or nothing, for everything."""
-        if self.suites is None:
-            return []
+        """What ninja must build for them: what they name, and in the folder of all suites also everything
+        that is no test."""
         with open(os.path.join(self.path, "meson-info", "intro-targets.json"), encoding="utf-8") as file:
-            files = {target["id"]: target["filename"] for target in json.load(file)}
+            targets = json.load(file)
+        files = {target["id"]: target["filename"] for target in targets}
         built = {name for names in files.values() for name in names}
-        needed = {test["cmd"][0] for test in tests} & built
-        for test in tests:
-            for target in test["depends"]:
-                needed.update(files.get(target, ()))
+        needed = {word for test in tests for word in test["cmd"]} & built
+        for target in {target for test in tests for target in test["depends"]}:
+            needed.update(files.get(target, ()))
+        if self.suites is None:
+            needed.update(name for target in targets if target["build_by_default"]
+                          for name in target["filename"]
+                          if not name.startswith(os.path.join(self.path, "tests")))
         return sorted(os.path.relpath(path, self.path) for path in needed)
 
 

@@ -12,78 +12,112 @@ PATIENCE = 10
 
 
 class Job:
-    """`load`: how many cores it keeps busy. `after`: a job that must have passed before."""
+    """`load`: how many cores it keeps busy. `after`: a job that must have passed before. `alone`:
+    nothing else runs meanwhile."""
 
-    def __init__(self, folder, name, command, seconds, cpu_seconds, **settings):
-        self.folder, self.name, self.command = folder, name, command
+    def __init__(self, folder, name, command, seconds, cpu_seconds, *, load=None, after=None, suites=(),
+                 is_build=False, limit_s=None, alone=False, cwd=None, env=None):
+        self.folder, self.name, self.command, self.cwd, self.env = folder, name, command, cwd, env
         self.seconds, self.cpu_seconds = seconds, cpu_seconds
-        self.load = settings.pop("load", cpu_seconds / max(seconds, 0.01))
-        self.after = settings.pop("after", None)
-        self.suites = settings.pop("suites", ["build"])
-        self.limit_s = settings.pop("limit_s", None)
-        self.alone = settings.pop("alone", False)
-        self.settings = settings  # cwd and env of the process
-        self.result = None  # passed, failed or skipped
+        self.expected_cpu_seconds = cpu_seconds
+        self.load = cpu_seconds / max(seconds, 0.01) if load is None else load
+        self.after, self.suites, self.is_build = after, suites, is_build
+        self.limit_s, self.alone = limit_s, alone
+        self.process, self.result, self.words = None, None, ""
 
     def __str__(self):
         return self.name if self.folder == "plain" else f"{self.name} ({self.folder})"
-
-    @property
-    def is_build(self):
-        return self.suites == ["build"]
 
     def start(self, log):
         os.makedirs(os.path.dirname(log), exist_ok=True)
         self.log, self.began = log, time.monotonic()
         with open(log, "wb") as output:
-            # A session of its own, so that all of it can be ended.
-            self.process = subprocess.Popen(self.command, stdin=subprocess.DEVNULL, stdout=output,
-                                            stderr=subprocess.STDOUT, start_new_session=True,
-                                            **self.settings)
+            try:
+                # A session of its own, so that a Ctrl-C reaches only the scheduler, which ends it.
+                self.process = subprocess.Popen(self.command, stdin=subprocess.DEVNULL, stdout=output,
+                                                stderr=subprocess.STDOUT, start_new_session=True,
+                                                cwd=self.cwd, env=self.env)
+            except OSError as error:
+                self.words = f"does not start: {error}"
 
     def took(self):
         return time.monotonic() - self.began
 
     def has_ended(self):
-        """Sets `result`, `words` (what to say of a failure), `seconds` and `cpu_seconds`."""
-        pid, status, usage = os.wait4(self.process.pid, os.WNOHANG)
+        """Sets `result` (passed, failed or skipped), `words` (the reason of a failure), `seconds` and
+        `cpu_seconds`."""
+        if not self.process:
+            self.seconds, self.cpu_seconds, self.result = 0, 0, "failed"
+            return True
+        late = self.limit_s and self.took() > self.limit_s
+        if late:
+            self.end()
+        pid, status, usage = os.wait4(self.process.pid, 0 if late else os.WNOHANG)
         if pid == 0:
-            if self.limit_s and self.took() > self.limit_s:
-                self.words = f"no end after {self.limit_s} s"
-                self.end()
-                pid, status, usage = os.wait4(self.process.pid, 0)
-            else:
-                return False
-        else:
-            self.words = ""
+            return False
         code = self.process.returncode = os.waitstatus_to_exitcode(status)
-        self.expected_cpu_seconds = self.cpu_seconds
         self.seconds, self.cpu_seconds = self.took(), usage.ru_utime + usage.ru_stime
-        self.result = {0: "passed", SKIPPED: "skipped"}.get(code, "failed")
-        if self.words or (self.is_build and code):
-            self.result = "failed"
-        elif self.result == "failed":
-            self.words = f"signal {-code}" if code < 0 else f"exit code {code}"
+        if late:
+            self.words = f"no end after {self.limit_s} s"
+        elif code < 0:
+            self.words = f"signal {-code}"
+        elif code and (self.is_build or code != SKIPPED):
+            self.words = f"exit code {code}"
+        self.result = "failed" if self.words else "skipped" if code else "passed"
         return True
 
     def end(self):
-        """Ends the process and what it has started."""
-        try:
-            os.killpg(self.process.pid, signal.SIGKILL)
-        except ProcessLookupError:
-            pass
+        """Kills its process and everything that this has started, also in sessions of their own."""
+        if self.process and self.process.returncode is None:
+            for pid in [*descendants(self.process.pid), self.process.pid]:
+                signal_if_there(os.kill, pid)
+            signal_if_there(os.killpg, self.process.pid)
+
+
+def signal_if_there(send, pid):
+    try:
+        send(pid, signal.SIGKILL)
+    except ProcessLookupError:
+        pass
+
+
+def parents():
+    """@return pid -> the pid of its parent"""
+    found = {}
+    for name in os.listdir("/proc"):
+        if name.isdigit():
+            try:
+                with open(f"/proc/{name}/stat", encoding="utf-8", errors="replace") as stat:
+                    found[int(name)] = int(stat.read().rpartition(")")[2].split()[1])
+            except OSError:
+                pass  # it has ended
+    return found
+
+
+def descendants(pid):
+    parent, found = parents(), [pid]
+    for ancestor in found:
+        found += [child for child, its in parent.items() if its == ancestor]
+    return found[1:]
+
+
+def memory_gib():
+    return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") / (1 << 30)
 
 
 class Queue:
     """Jobs that wait and jobs that run. The longest that fits begins first: the loads of those that
     run together do not exceed the cores, so that tests that mostly wait run beside many others."""
 
-    AT_ONCE = 5  # for each core: each test has processes and memory of its own
+    AT_ONCE = 5  # for each core, but no more than GiB of memory: each test starts processes
     MORE = 0.25  # of a core: loads are averages
 
     def __init__(self, jobs, cores):
         self.cores = cores
-        self.waiting = sorted(jobs, key=lambda job: (not job.is_build, -job.seconds))
+        self.most = max(1, min(self.AT_ONCE * cores, int(memory_gib())))
+        builds = [job for job in jobs if job.is_build]  # in this order: most tests need the first
+        tests = [job for job in jobs if not job.is_build]
+        self.waiting = builds + sorted(tests, key=lambda job: -job.seconds)
         self.running, self.ended = [], []
         self.began = time.monotonic()
 
@@ -93,21 +127,19 @@ class Queue:
         if job.alone or any(other.alone for other in self.running):
             return False
         load = sum(other.load for other in self.running) + min(job.load, self.cores)
-        return load <= self.cores + self.MORE and len(self.running) < self.AT_ONCE * self.cores
+        return load <= self.cores + self.MORE and len(self.running) < self.most
 
     def take(self):
         """The next one to start, or None."""
         for job in self.waiting:
-            if job.after and job.after.result != "passed":
-                continue
-            if self.fits(job):
+            if (not job.after or job.after.result == "passed") and self.fits(job):
                 self.waiting.remove(job)
                 self.running.append(job)
                 return job
         return None
 
     def look(self):
-        """Those that have just ended. What needs one that failed is dropped."""
+        """Those that have just ended. Drops tests whose build failed."""
         just_ended = [job for job in self.running if job.has_ended()]
         for job in just_ended:
             self.running.remove(job)

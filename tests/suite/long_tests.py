@@ -1,18 +1,20 @@
-# long_tests.py: tests of a minute or more. `make test` leaves one out while the files that it covers
-# are those with which it last passed; `make test-nightly` runs all of them.
+# long_tests.py: the tests of the suite `long`, of a minute or more. `make test` leaves one out while the
+# files that it covers are those with which it last passed; `make test-nightly` runs all of them.
 #
-# long_tests.txt says which files each one covers, long_tests_passed.txt with which of them it passed:
-# a digest that a run writes, and that is committed with the change.
+# It covers its own files, and those of each line of covers.txt that names it. long_tests_passed.txt has
+# a digest of the files with which it passed: a run writes it, and it is committed with the change.
 #
 # SPDX-License-Identifier: Apache-2.0
+import fnmatch
 import hashlib
 import os
-import subprocess
+import re
 
+import covers
 from folders import SOURCE
 
-COVERED = os.path.join(SOURCE, "tests", "suite", "long_tests.txt")
 PASSED = os.path.join(SOURCE, "tests", "suite", "long_tests_passed.txt")
+A_SKIPPED_CASE = re.compile(r"^test_\w+: skipped", re.M)
 
 HEAD = """\
 # The files with which each long test last passed, as a digest. `make test` and `make test-nightly` write
@@ -20,65 +22,69 @@ HEAD = """\
 """
 
 
-def lines_of(path):
-    """The words of each line, without comments."""
-    try:
-        with open(path, encoding="utf-8") as file:
-            return [line.split() for line in file if line.strip() and not line.startswith("#")]
-    except FileNotFoundError:
-        return []
+def all_files():
+    """Those that are or could be committed; none outside of a clone."""
+    return covers.git("ls-files", "--cached", "--others", "--exclude-standard") or []
 
 
-def covered():
-    """@return name -> the paths that it covers"""
-    paths = {}
-    for words in lines_of(COVERED):
-        colon = words.index(":")
-        paths |= dict.fromkeys(words[:colon], words[colon + 1:])
-    return paths
+def covered(test, files):
+    own = covers.main_files(test) | covers.helper_files(test)
+    paths = [path for path, patterns in covers.lines()
+             if any(fnmatch.fnmatch(test["name"], pattern) for pattern in patterns)]
+    return [file for file in files if file in own or any(covers.is_below(file, path) for path in paths)]
 
 
-def files_below(paths):
-    """Those that are or could be committed; None outside of a clone."""
-    done = subprocess.run(["git", "ls-files", "-coz", "--exclude-standard", "--", *paths], cwd=SOURCE,
-                          capture_output=True, text=True)
-    if done.returncode:
-        return None
-    return sorted({name for name in done.stdout.split("\0") if name})
-
-
-def digest(paths):
-    """Of the files' names and contents, as they are now; "" if that is unknown."""
-    files = files_below(paths)
-    if not files:
-        return ""
+def digest(files):
+    """Of the files' names and contents, as they are now; "" if there are none."""
     sums = hashlib.sha256()
-    for name in files:
+    for name in sorted(set(files)):
         path = os.path.join(SOURCE, name)
         if os.path.isfile(path):
             with open(path, "rb") as file:
                 sums.update(f"{name}\0{hashlib.sha256(file.read()).hexdigest()}\n".encode())
-    return sums.hexdigest()[:16]
+    return sums.hexdigest()[:16] if files else ""
 
 
-def digests():
-    """@return name -> the digest of the files that it covers"""
-    return {name: digest(paths) for name, paths in covered().items()}
+def digests(tests):
+    """@return name -> the digest of what it covers, for those of the suite `long`"""
+    files = all_files()
+    return {test["name"]: digest(covered(test, files)) for test in tests if "long" in test["suite"]}
+
+
+def passed():
+    """@return name -> digest, without lines that are no such pair, as a conflict of two branches leaves
+    them"""
+    try:
+        with open(PASSED, encoding="utf-8") as file:
+            found = (re.fullmatch(r"(\S+) ([0-9a-f]{16})\n?", line) for line in file)
+            return dict(match.groups() for match in found if match)
+    except OSError:
+        return {}
 
 
 def left_out(now):
     """The names of those that have passed with these files."""
-    passed = dict(lines_of(PASSED))
-    return {name for name, known in now.items() if known and passed.get(name) == known}
+    before = passed()
+    return {name for name, known in now.items() if known and before.get(name) == known}
 
 
-def keep(now, names):
-    """These have passed with these files. @return whether that was unknown"""
-    before = dict(lines_of(PASSED))
-    after = {name: known for name, known in before.items() if name in now}
-    after |= {name: now[name] for name in names if now.get(name)}
-    if after == before:
+def is_whole(log):
+    """Whether no case of the test was skipped."""
+    with open(log, encoding="utf-8", errors="replace") as file:
+        return not A_SKIPPED_CASE.search(file.read())
+
+
+def keep(before, after, names):
+    """These have passed. @before, @after  the digests at the beginning and at the end of the run: of a
+    file that has changed meanwhile, it is not known which one was tested
+    @return whether the file of digests has changed"""
+    known = passed()
+    kept = known | {name: after[name] for name in names if after.get(name) and before.get(name) == after[name]}
+    if kept == known:
         return False
-    with open(PASSED, "w", encoding="utf-8") as file:
-        file.write(HEAD + "".join(f"{name} {known}\n" for name, known in sorted(after.items())))
+    try:
+        with open(PASSED, "w", encoding="utf-8") as file:
+            file.write(HEAD + "".join(f"{name} {value}\n" for name, value in sorted(kept.items())))
+    except OSError:
+        return False  # a source that cannot be written to
     return True

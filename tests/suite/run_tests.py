@@ -11,21 +11,19 @@
 import argparse
 import os
 import random
-import shutil
 import signal
 import sys
 import time
 
 import changed
-import folders
 import long_tests
 import times
 from folders import FOLDERS, SOURCE
 from jobs import PATIENCE, Job, Queue
+from progress import Progress, minutes, print_parts
 
 LOGS = os.path.join(SOURCE, "build", "test-logs")
 MOST_AGAIN = 4
-SHOWN_LINES = 100
 CHECK_SECONDS = 45
 
 
@@ -43,21 +41,15 @@ def parse(words):
     return parser.parse_args(words)
 
 
-def tool(name):
-    """The distribution's program: one earlier in PATH may lack the modules that it needs."""
-    system = f"/usr/bin/{name}"
-    return system if os.access(system, os.X_OK) else shutil.which(name) or name
-
-
 # ---- Which jobs ------------------------------------------------------------
 
 
-def build_job(folder, tests, known, cores):
+def build_job(folder, tests, known, cores, everything):
     seconds, cpu_seconds = known.get((folder.name, "build"), times.UNKNOWN)
     at_once = cores if folder.name == "plain" else max(1, cores // 2)
-    command = ["ninja", "-C", folder.path, f"-j{at_once}", *folder.targets(tests)]
-    return Job(folder.name, "build", command, max(seconds, cpu_seconds / at_once), cpu_seconds,
-               load=at_once, cwd=SOURCE)
+    targets = [] if everything else folder.targets(tests)
+    return Job(folder.name, "build", ["ninja", "-C", folder.path, f"-j{at_once}", *targets],
+               max(seconds, cpu_seconds / at_once), cpu_seconds, load=at_once, is_build=True, cwd=SOURCE)
 
 
 def test_job(folder, test, build, known, environment):
@@ -65,7 +57,13 @@ def test_job(folder, test, build, known, environment):
     return Job(folder.name, test["name"], [*folder.prefix(), *test["cmd"]], seconds, cpu_seconds,
                after=build, suites=test["suite"], limit_s=test["timeout"] * PATIENCE,
                alone=not test["is_parallel"], cwd=test["workdir"] or folder.path,
-               env=folder.environment | environment | test["env"])
+               env=folder.environment | environment | test["env"] | library_path(test["env"], environment))
+
+
+def library_path(*environments):
+    """Meson's folders, and then those of the user."""
+    folders = [env["LD_LIBRARY_PATH"] for env in environments if env.get("LD_LIBRARY_PATH")]
+    return {"LD_LIBRARY_PATH": ":".join(folders)} if folders else {}
 
 
 def environment_of_tests():
@@ -73,11 +71,21 @@ def environment_of_tests():
     return {"MALLOC_PERTURB_": str(random.randint(1, 255))} | os.environ
 
 
-def wanted_tests(options, folder):
-    tests = folder.tests()
-    if options.names:
-        return [test for test in tests if test["name"] in options.names]
-    return tests
+def asked_folders(options):
+    return [folder for folder in FOLDERS
+            if (not options.folder or folder.name in options.folder) and
+            (not options.changed or folder.name == "plain")]
+
+
+def choose(options, tests, known, out):
+    """@return the tests of build/ that were asked for, and sentences on those that are left out"""
+    if options.changed:
+        chosen, note = changed.select(tests, known, CHECK_SECONDS)
+        return chosen, [note]
+    left = sorted(test["name"] for test in tests if test["name"] in out)
+    note = ("left out, because what they cover has not changed since they passed: "
+            f"{', '.join(left)} (make test-nightly runs them)")
+    return [test for test in tests if test["name"] not in out], [note] if left else []
 
 
 def all_jobs(options, cores, covered):
@@ -85,120 +93,43 @@ def all_jobs(options, cores, covered):
     @covered  the digests of the files that long tests cover"""
     known, environment, jobs, notes = times.read(), environment_of_tests(), [], []
     out = set() if options.all or options.names else long_tests.left_out(covered)
-    for folder in FOLDERS:
-        if options.folder and folder.name not in options.folder:
-            continue
-        if options.changed and folder.name != "plain":
-            continue
-        tests = wanted_tests(options, folder)
-        if options.changed:
-            tests, note = changed.select(tests, known, CHECK_SECONDS)
-            notes.append(note)
-        elif folder.name == "plain":
-            names = sorted(test["name"] for test in tests if test["name"] in out)
-            if names:
-                notes.append(f"left out, because what they cover has not changed since they passed: "
-                             f"{', '.join(names)} (make test-nightly runs them)")
-            tests = [test for test in tests if test["name"] not in out]
+    unknown = set(options.names)
+    for folder in asked_folders(options):
+        tests = folder.tests()
+        unknown -= {test["name"] for test in tests}
+        tests = [test for test in tests if not options.names or test["name"] in options.names]
+        if folder.name == "plain":
+            tests, notes = choose(options, tests, known, out)
         if tests:
-            build = build_job(folder, tests, known, cores)
+            everything = folder.suites is None and not options.changed
+            build = build_job(folder, tests, known, cores, everything)
             jobs += [build, *(test_job(folder, test, build, known, environment) for test in tests)]
+    if unknown:
+        raise SystemExit(f"no such test: {', '.join(sorted(unknown))}; meson test -C build --list prints the names")
     return jobs, notes
-
-
-# ---- What is printed -------------------------------------------------------
-
-
-def minutes(seconds):
-    return f"{int(seconds) // 60}:{int(seconds) % 60:02d}"
-
-
-class Progress:
-    """A line for each job that ends; on a terminal one line that changes, and lines for failures."""
-
-    SILENT_S = 30
-
-    def __init__(self, queue):
-        self.queue, self.total = queue, len(queue.waiting)
-        self.on_terminal = sys.stdout.isatty() and os.environ.get("TERM") != "dumb"
-        self.began = self.spoke = time.monotonic()
-
-    def position(self):
-        left = self.queue.seconds_left()
-        words = f"about {round(left / 60)} min left" if left > 90 else f"about {round(left)} s left"
-        return f"[{len(self.queue.ended)}/{self.total}] {minutes(time.monotonic() - self.began)}, {words}"
-
-    def say(self, text):
-        if self.on_terminal:
-            text = f"\r\x1b[K{text}"
-        print(text, flush=True)
-        self.spoke = time.monotonic()
-
-    def ended(self, job):
-        if job.result != "failed":
-            if not self.on_terminal or job.result == "skipped":
-                self.say(f"{self.position()}  {job} {job.result} in {job.seconds:.1f} s")
-            return
-        with open(job.log, encoding="utf-8", errors="replace") as log:
-            lines = log.read().splitlines()
-        self.say(f"{self.position()}  {job} FAILED after {job.seconds:.1f} s: {job.words}")
-        self.say("\n".join(["  | " + line for line in lines[-SHOWN_LINES:]] +
-                           [f"  all of it: {os.path.relpath(job.log, SOURCE)}"]))
-
-    def tick(self):
-        running = ", ".join(str(job) + (" " + built_so_far(job) if job.is_build else "")
-                            for job in self.queue.running)
-        if self.on_terminal:
-            width = shutil.get_terminal_size().columns - 1
-            print(f"\r\x1b[K{(self.position() + ': ' + running)[:width]}", end="", flush=True)
-        elif time.monotonic() - self.spoke > self.SILENT_S:
-            self.say(f"{self.position()}: {running}")
-
-    def close(self):
-        if self.on_terminal:
-            print("\r\x1b[K", end="", flush=True)
-
-
-def built_so_far(job):
-    """The last "[done/all]" that ninja has printed."""
-    with open(job.log, "rb") as log:
-        log.seek(0, os.SEEK_END)
-        log.seek(max(log.tell() - 4096, 0))
-        lines = [line for line in log.read().decode(errors="replace").splitlines() if line[:1] == "["]
-    return lines[-1].partition("]")[0] + "]" if lines else ""
-
-
-def part_of(job):
-    if job.is_build:
-        return job.folder, "build"
-    if job.folder != "plain":
-        return job.folder, "tests"
-    return job.folder, job.suites[0]
-
-
-def print_parts(jobs):
-    """Where the time went: of jobs that ran beside each other, so that seconds add up to more than
-    passed."""
-    sums = {}
-    for job in jobs:
-        row = sums.setdefault(part_of(job), [0, 0, 0])
-        row[0] += 1
-        row[1] += job.seconds
-        row[2] += job.cpu_seconds
-    print(f"{'folder':8} {'part':12} {'jobs':>5} {'seconds':>9} {'of CPU':>8}")
-    for (folder, part), (count, seconds, cpu_seconds) in sorted(sums.items()):
-        print(f"{folder:8} {part:12} {count:5} {seconds:9.0f} {cpu_seconds:8.0f}")
 
 
 # ---- Running ---------------------------------------------------------------
 
 
-def run(jobs, cores):
+class Interruption:
+    """Whether a signal has requested the end: then the loop ends what runs."""
+
+    def __init__(self):
+        self.code = 0
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            signal.signal(number, self.request)
+
+    def request(self, number, _frame):
+        self.code = 128 + number
+
+
+def run(jobs, cores, interruption):
     """@return the jobs that ended"""
     queue = Queue(jobs, cores)
     progress = Progress(queue)
     try:
-        while queue.waiting or queue.running:
+        while (queue.waiting or queue.running) and not interruption.code:
             job = queue.take()
             while job:
                 job.start(os.path.join(LOGS, job.folder, job.name + ".txt"))
@@ -212,10 +143,12 @@ def run(jobs, cores):
         for job in queue.running:
             job.end()
         times.keep(queue.ended)
+    if interruption.code:
+        sys.exit(interruption.code)
     return queue.ended
 
 
-def run_again(failed):
+def run_again(failed, interruption):
     """Once more, one after the other, tests that use browsers, servers and other large programs, if
     they are few. @return those that passed now"""
     if not 0 < len(failed) <= MOST_AGAIN or any("integration" not in job.suites for job in failed):
@@ -223,11 +156,7 @@ def run_again(failed):
     print(f"==> again, alone: {', '.join(map(str, failed))}", flush=True)
     for job in failed:
         job.after = None
-    return [job for job in run(failed, 1) if job.result == "passed"]
-
-
-def interrupted(*_):
-    sys.exit(130)
+    return [job for job in run(failed, 1, interruption) if job.result == "passed"]
 
 
 def main():
@@ -235,26 +164,27 @@ def main():
     if options.write_times:
         times.write_table()
         return 0
-    signal.signal(signal.SIGTERM, interrupted)
-    signal.signal(signal.SIGINT, interrupted)
     os.chdir(SOURCE)
     cores = len(os.sched_getaffinity(0))
     began = time.monotonic()
-    for folder in FOLDERS:
-        if not options.folder or folder.name in options.folder:
-            if not (options.changed and folder.name != "plain") and folder.configure(tool("meson")):
-                print(f"cannot configure {os.path.relpath(folder.path)}\n0 passed, 1 failed")
-                return 1
-    covered = long_tests.digests()
+    for folder in asked_folders(options):
+        if not folder.configure(os.environ.get("MESON", "meson")):
+            print(f"cannot configure {os.path.relpath(folder.path)}\n0 passed, 1 failed")
+            return 1
+    known_tests = FOLDERS[0].tests()
+    covered = long_tests.digests(known_tests)
     jobs, notes = all_jobs(options, cores, covered)
     for note in notes:
         print(note, flush=True)
-    ended = run(jobs, cores)
+    interruption = Interruption()
+    ended = run(jobs, cores, interruption)
     failed = [job for job in ended if job.result == "failed"]
-    again = run_again(failed)
+    whole = {job.name for job in ended
+             if job.folder == "plain" and job.result == "passed" and long_tests.is_whole(job.log)}
+    again = run_again(failed, interruption)
     print_parts(ended)
     print(f"in {minutes(time.monotonic() - began)} on {cores} core{'s' if cores > 1 else ''}")
-    if long_tests.keep(covered, {job.name for job in ended if job.folder == "plain" and job.result == "passed"}):
+    if long_tests.keep(covered, long_tests.digests(known_tests), whole):
         print("commit tests/suite/long_tests_passed.txt: long tests passed with the files as they are now")
     for job in again:
         print(f"{job} failed beside other tests and passed alone: please report it")

@@ -8,6 +8,7 @@
 import fnmatch
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -18,8 +19,11 @@ from unittest import mock
 
 import changed
 import conditions
+import covers
+import jobs
 import long_tests
 import run_tests
+import times
 from jobs import Job, Queue
 
 SOURCE, TESTS = sys.argv[1], sys.argv[2]
@@ -49,6 +53,11 @@ def runs(pid):
         return False
 
 
+def wait_until(condition):
+    while not condition():
+        time.sleep(0.01)
+
+
 class Side(unittest.TestCase):
     def test_waiting_tests_run_beside_each_other(self):
         queue = Queue([job(f"waits{i}", 10 + i, 1) for i in range(20)], cores=2)
@@ -69,11 +78,22 @@ class Side(unittest.TestCase):
         self.assertEqual(begun(queue), ["other"])
 
     def test_after_its_build(self):
-        build = job("build", 10, 10, suites=["build"], load=1)
+        build = job("build", 10, 10, is_build=True, load=1)
         queue = Queue([build, job("test", 99, 1, after=build)], cores=2)
         self.assertEqual(begun(queue), ["build"])
         build.result = "passed"
         self.assertEqual(begun(queue), ["test"])
+
+    def test_builds_begin_in_their_order(self):
+        """Whatever is known of their times: most tests need the first."""
+        queue = Queue([job("plain", 10, 20, is_build=True, load=2), job("asan", 99, 99, is_build=True, load=1)],
+                      cores=2)
+        self.assertEqual(begun(queue), ["plain"])
+
+    def test_no_more_than_memory_has_room_for(self):
+        with mock.patch.object(jobs, "memory_gib", return_value=3.9):
+            queue = Queue([job(str(i), 10, 0.1) for i in range(20)], cores=8)
+        self.assertEqual(len(begun(queue)), 3)
 
 
 class Ends(unittest.TestCase):
@@ -96,24 +116,27 @@ class Ends(unittest.TestCase):
             ended = self.end_of(command)
             self.assertEqual((ended.result, ended.words), (result, words), command)
 
-    def test_what_hangs_is_ended_with_its_children(self):
-        ended = self.end_of(["sh", "-c", "sleep 600 & echo $!; wait"], limit_s=0.5)
-        self.assertEqual((ended.result, ended.words), ("failed", "no end after 0.5 s"))
-        with open(os.path.join(self.folder, "log")) as log:
-            child = int(log.read())
-        for _ in range(1000):
-            if not runs(child):
-                break
-            time.sleep(0.01)
-        else:
-            self.fail("the child still runs")
+    def test_what_hangs_is_ended_with_all_that_it_started(self):
+        """Also what is in a session of its own, as `memledger run` is when a test starts it."""
+        hanging = job("test", 1, 1, ["sh", "-c", "setsid sleep 600 & sleep 600 & wait"], limit_s=1e9)
+        hanging.start(os.path.join(self.folder, "log"))
+        wait_until(lambda: len(jobs.descendants(hanging.process.pid)) == 2)
+        children = jobs.descendants(hanging.process.pid)
+        hanging.limit_s = 1e-9
+        self.assertTrue(hanging.has_ended())
+        self.assertEqual((hanging.result, hanging.words), ("failed", "no end after 1e-09 s"))
+        wait_until(lambda: not any(map(runs, children)))
+
+    def test_what_cannot_start_has_failed(self):
+        ended = self.end_of([os.path.join(self.folder, "missing")])
+        self.assertEqual((ended.result, ended.words[:14]), ("failed", "does not start"))
 
     def test_cpu_time_is_that_of_the_job_alone(self):
         ended = self.end_of([sys.executable, "-c", "sum(range(10_000_000))"])
         self.assertGreater(ended.cpu_seconds, 0.01)
 
     def test_a_failed_build_drops_its_tests(self):
-        build = job("build", 1, 1, ["false"], suites=["build"], load=1)
+        build = job("build", 1, 1, ["false"], is_build=True, load=1)
         queue = Queue([build, job("test", 1, 1, after=build)], cores=1)
         queue.take().start(os.path.join(self.folder, "log"))
         while queue.running:
@@ -130,11 +153,36 @@ class Left(unittest.TestCase):
 
     def test_the_pace_counts(self):
         queue = Queue([job(str(i), 30, 30) for i in range(10)], cores=2)
-        queue.began -= 100
         ended = queue.waiting.pop()
         ended.expected_cpu_seconds = 30
         queue.ended.append(ended)
-        self.assertAlmostEqual(queue.seconds_left(), 270 / 0.3, delta=5)
+        with mock.patch.object(jobs.time, "monotonic", return_value=queue.began + 100):
+            self.assertAlmostEqual(queue.seconds_left(), 270 / 0.3)
+
+
+class Times(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        patch = mock.patch.object(times, "RESULTS", os.path.join(folder.name, "results.json"))
+        patch.start()
+        self.addCleanup(patch.stop)
+
+    def keep(self, seconds, result="passed"):
+        ended = job("test", seconds, 2)
+        ended.result = result
+        times.keep([ended])
+
+    def test_the_shortest_counts(self):
+        for seconds in (10, 4, 30):
+            self.keep(seconds)
+        self.assertEqual(times.read()["plain", "test"], (4, 2))
+
+    def test_that_of_a_failure_does_not(self):
+        self.keep(1, "failed")
+        self.assertNotIn(("plain", "test"), times.read())
+        self.keep(10)
+        self.assertEqual(times.read()["plain", "test"], (10, 2))
 
 
 class Changed(unittest.TestCase):
@@ -156,6 +204,18 @@ class Changed(unittest.TestCase):
         self.assertEqual(self.chosen("tests/integration/test_ends.py")[0], ["ends", *layout])
         self.assertEqual(self.chosen("tests/unit/test_base_pairs.c")[0], ["base_pairs", *layout])
 
+    def test_a_test_itself_runs_even_if_it_takes_long(self):
+        self.assertEqual(self.chosen("tests/integration/test_ends.py", seconds=0)[0], ["ends"])
+
+    def test_helpers_and_programs_of_tests(self):
+        self.assertIn("live_terminal", self.chosen("tests/integration/live_support.py")[0])
+        self.assertIn("attach", self.chosen("tests/integration/waits_in.c")[0])
+        self.assertIn("readme", self.chosen("tests/readme/transcripts.py")[0])
+
+    def test_files_that_no_test_covers(self):
+        _, note = self.chosen("tests/data/none")
+        self.assertIn("only look at the whole tree", note)
+
     def test_tests_that_include_the_header(self):
         names, _ = self.chosen("src/base/pairs.c")
         self.assertIn("base_pairs", names)
@@ -171,24 +231,31 @@ class Changed(unittest.TestCase):
         self.assertIn("make test also runs", note)
 
     def test_every_folder_is_covered(self):
-        lines = changed.covering()
-        for file in long_tests.files_below(["src", "python", "include", "web", "docs", "examples"]) or []:
-            folder = os.path.dirname(file)
-            self.assertTrue(any((folder + "/").startswith(beginning) or beginning.startswith(folder + "/")
-                                for beginning, _ in lines), file)
+        for file in long_tests.all_files():
+            if file.startswith(("src/", "python/", "include/", "web/", "docs/", "examples/", "scripts/")):
+                folder = os.path.dirname(file) + "/"
+                self.assertTrue(any(folder.startswith(path) or covers.is_below(file, path) or path.startswith(folder)
+                                    for path, _ in covers.lines()), file)
 
     def test_every_name_is_a_test(self):
-        names = [test["name"] for test in self.tests]
-        for path, patterns in changed.covering():
-            self.assertTrue(os.path.exists(os.path.join(SOURCE, path)) or
+        """Or stands in a meson.build: a machine without MXNet or npm has fewer tests."""
+        names = {test["name"] for test in self.tests}
+        for folder, _, files in os.walk(os.path.join(SOURCE, "tests")):
+            if "meson.build" in files:
+                names |= set(re.findall("'([^']+)'", covers.read(os.path.join(folder, "meson.build"))))
+        for path, patterns in covers.lines():
+            self.assertTrue("*" in path or os.path.exists(os.path.join(SOURCE, path)) or
                             any(name.startswith(os.path.basename(path)) for name in
                                 os.listdir(os.path.join(SOURCE, os.path.dirname(path)))), path)
             for pattern in patterns:
-                self.assertTrue(fnmatch.filter(names, pattern), f"{path}: {pattern}")
+                self.assertTrue(fnmatch.filter(names, pattern) or pattern.startswith("*"), f"{path}: {pattern}")
 
 
 class Long(unittest.TestCase):
     """In a clone of its own."""
+
+    TESTS = [{"name": "long", "cmd": ["/bin/long"], "suite": ["integration", "long"], "env": {}},
+             {"name": "short", "cmd": ["/bin/short"], "suite": ["integration"], "env": {}}]
 
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
@@ -196,60 +263,81 @@ class Long(unittest.TestCase):
         self.folder = folder.name
         self.write("code.c", "int f;")
         subprocess.run(["git", "init", "-q", self.folder], check=True)
-        for name, path in (("SOURCE", ""), ("COVERED", "covered"), ("PASSED", "passed")):
-            patch = mock.patch.object(long_tests, name, os.path.join(self.folder, path))
+        for module, name, path in ((covers, "SOURCE", ""), (long_tests, "SOURCE", ""),
+                                   (covers, "TABLE", "covers"), (long_tests, "PASSED", "passed")):
+            patch = mock.patch.object(module, name, os.path.join(self.folder, path))
             patch.start()
             self.addCleanup(patch.stop)
-        self.write("covered", "# a comment\nlong other : code.c folder\n")
+        self.write("covers", "# a comment\ncode.c other long\nfolder l*ng\n*/any.build long\n")
 
     def write(self, name, text):
+        os.makedirs(os.path.dirname(os.path.join(self.folder, name)), exist_ok=True)
         with open(os.path.join(self.folder, name), "w", encoding="utf-8") as file:
             file.write(text)
 
     def left_out(self):
-        return long_tests.left_out(long_tests.digests())
+        return long_tests.left_out(long_tests.digests(self.TESTS))
+
+    def passes(self):
+        now = long_tests.digests(self.TESTS)
+        return long_tests.keep(now, now, {"long", "short"})
 
     def test_until_it_has_passed_it_runs(self):
         self.assertEqual(self.left_out(), set())
-        self.assertTrue(long_tests.keep(long_tests.digests(), {"long", "short"}))
+        self.assertTrue(self.passes())
         self.assertEqual(self.left_out(), {"long"})
-        self.assertFalse(long_tests.keep(long_tests.digests(), {"long"}))
+        self.assertFalse(self.passes())
 
     def test_a_change_makes_it_run(self):
-        long_tests.keep(long_tests.digests(), {"long"})
+        self.passes()
         for change in (lambda: self.write("code.c", "int g;"),
-                       lambda: os.mkdir(os.path.join(self.folder, "folder")) or self.write("folder/new.c", ""),
+                       lambda: self.write("folder/new.c", ""),
+                       lambda: self.write("deep/any.build", ""),
                        lambda: os.remove(os.path.join(self.folder, "code.c"))):
             change()
             self.assertEqual(self.left_out(), set())
-            long_tests.keep(long_tests.digests(), {"long"})
+            self.passes()
             self.assertEqual(self.left_out(), {"long"})
 
     def test_what_else_changes_does_not(self):
-        long_tests.keep(long_tests.digests(), {"long"})
+        self.passes()
         self.write("page.md", "text")
         self.assertEqual(self.left_out(), {"long"})
 
-    def test_a_change_during_the_run_counts(self):
-        before = long_tests.digests()
+    def test_after_a_change_during_the_run_it_runs_again(self):
+        before = long_tests.digests(self.TESTS)
         self.write("code.c", "int g;")
-        long_tests.keep(before, {"long"})
+        long_tests.keep(before, long_tests.digests(self.TESTS), {"long"})
+        self.assertEqual(self.left_out(), set())
+        self.write("code.c", "int f;")
         self.assertEqual(self.left_out(), set())
 
+    def test_a_skipped_case_is_no_pass(self):
+        self.write("whole", "test_a: passed\n")
+        self.write("part", "test_a: passed\ntest_b: skipped: no compiler\n")
+        self.assertTrue(long_tests.is_whole(os.path.join(self.folder, "whole")))
+        self.assertFalse(long_tests.is_whole(os.path.join(self.folder, "part")))
+
+    def test_lines_of_a_conflict_are_no_digests(self):
+        self.passes()
+        with open(os.path.join(self.folder, "passed"), "a", encoding="utf-8") as file:
+            file.write("<<<<<<< HEAD\nhalf a line\n=======\n")
+        self.assertEqual(self.left_out(), {"long"})
+
     def test_outside_of_a_clone_all_run(self):
-        long_tests.keep(long_tests.digests(), {"long"})
+        self.passes()
         shutil.rmtree(os.path.join(self.folder, ".git"))
         self.assertEqual(self.left_out(), set())
 
 
 class LongHere(unittest.TestCase):
-    def test_names_and_paths_exist(self):
+    def test_each_covers_more_than_itself(self):
         with open(TESTS, encoding="utf-8") as file:
-            names = {test["name"] for test in json.load(file)}
-        for name, paths in long_tests.covered().items():
-            self.assertIn(name, names)
-            for path in paths:
-                self.assertTrue(os.path.exists(os.path.join(SOURCE, path)), path)
+            tests = json.load(file)
+        patterns = {pattern for _, patterns in covers.lines() for pattern in patterns}
+        for test in tests:
+            if any(suite.endswith(":long") for suite in test["suite"]):
+                self.assertTrue(any(fnmatch.fnmatch(test["name"], pattern) for pattern in patterns), test["name"])
 
 
 class Conditions(unittest.TestCase):

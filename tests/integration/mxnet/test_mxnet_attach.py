@@ -131,10 +131,11 @@ def test_running():
     p = Asked(python(), f"{HERE}/trains_on.py", first="stop")
     for _ in range(4):
         print(file=p.process.stdin, flush=True)
-        time.sleep(random.random() / 10)
+        time.sleep(random.random() / 10)  # any moment will do
         attached = begin(p.process.pid)
-        time.sleep(0.2)
-        own = p.ask("stop")
+        p.ask("stop")
+        print(file=p.process.stdin, flush=True)
+        own = p.ask("stop")  # after four steps, all of them in the recording
         end(attached)
         found = harness.report("summary", "t.mled")
         equal((found["live_bytes"], found["health"]["unknown_frees"]), (own, 0), "live bytes")
