@@ -154,10 +154,9 @@ class Queue:
                       [job.seconds for job in self.waiting] + [0])
         left = sum(job.cpu_seconds for job in self.waiting)
         left += sum(max(job.cpu_seconds - job.took() * job.load, 0) for job in self.running)
-        pace = self.cores * 0.9
         elapsed = time.monotonic() - self.began
         done = sum(job.expected_cpu_seconds for job in self.ended) + \
             sum(min(job.took() * job.load, job.cpu_seconds) for job in self.running)
-        if elapsed > 30:
-            pace = max(done / elapsed, 0.05)
+        # As if a usual minute had gone before: the first seconds say little.
+        pace = (done + self.cores * 0.9 * 60) / (elapsed + 60)
         return max(longest, left / pace)

@@ -152,12 +152,14 @@ class Left(unittest.TestCase):
         self.assertAlmostEqual(queue.seconds_left(), 300 / 1.8)
 
     def test_the_pace_counts(self):
+        """Together with a minute at the usual pace."""
         queue = Queue([job(str(i), 30, 30) for i in range(10)], cores=2)
         ended = queue.waiting.pop()
         ended.expected_cpu_seconds = 30
         queue.ended.append(ended)
-        with mock.patch.object(jobs.time, "monotonic", return_value=queue.began + 100):
-            self.assertAlmostEqual(queue.seconds_left(), 270 / 0.3)
+        for seconds in (0, 1, 100, 10000):
+            with mock.patch.object(jobs.time, "monotonic", return_value=queue.began + seconds):
+                self.assertAlmostEqual(queue.seconds_left(), 270 * (seconds + 60) / (30 + 108))
 
 
 class Times(unittest.TestCase):
