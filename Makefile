@@ -24,7 +24,7 @@ test:
 
 test-nightly:
 	@scripts/setup.sh test
-	@scripts/test.sh --all
+	@scripts/test.sh --long=all
 
 check:
 	@scripts/setup.sh test

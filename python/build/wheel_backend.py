@@ -19,6 +19,10 @@ OLDEST = "cp39"  # as Py_LIMITED_API in python/memledger/meson.build
 
 def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
     name = mesonpy.build_wheel(wheel_directory, config_settings, metadata_directory)
+    if "-abi3-" not in name:
+        os.remove(os.path.join(wheel_directory, name))
+        raise SystemExit(f"{name} would serve one version of Python only: Meson is older than 1.3"
+                         f" (MESON={os.environ.get('MESON', '')})")
     return retag(wheel_directory, name)
 
 

@@ -5,6 +5,7 @@ import fnmatch
 import os
 
 import covers
+import times
 
 ITSELF, PART, TREE, ROOM = range(4)  # and more than ROOM: the later in its line of covers.txt
 
@@ -16,7 +17,11 @@ def changed_files():
     if files is None:
         raise SystemExit("make check finds what was changed with git, and this is not a clone: use make test")
     files += covers.git("ls-files", "--others", "--exclude-standard")
-    files += covers.git("diff", "--name-only", "@{upstream}...HEAD") or []
+    for upstream in ("@{upstream}", "origin/HEAD", "origin/main"):
+        pushed = covers.git("diff", "--name-only", f"{upstream}...HEAD")
+        if pushed is not None:
+            files += pushed
+            break
     if files:
         return sorted(set(files)), "changed files"
     files = covers.git("diff", "--name-only", "HEAD~1", "HEAD")
@@ -45,7 +50,8 @@ def distance(test, files, lines):
 
 
 def select(tests, known, seconds, cores=None, files=None):
-    """The changed tests, and the nearest others that fit into so many seconds.
+    """The changed tests, and the nearest others that fit into so many seconds, without those of the
+    suite `long`.
     @return them, and a sentence"""
     cores = cores or len(os.sched_getaffinity(0))
     what = "files"
@@ -53,11 +59,11 @@ def select(tests, known, seconds, cores=None, files=None):
         files, what = changed_files()
     lines = covers.lines()
     near = [(distance(test, files, lines), test) for test in tests]
-    near = sorted(((d, known.get(("plain", test["name"]), (5, 5)), test)
+    near = sorted(((d, known.get(("plain", test["name"]), times.UNKNOWN), test)
                    for d, test in near if d is not None), key=lambda entry: entry[:2])
     chosen, left, cpu_seconds = [], [], 0
     for how_far, (long, cpu), test in near:
-        if how_far == ITSELF or (long <= seconds and cpu_seconds + cpu <= seconds * cores * 0.8):
+        if "long" not in test["suite"] and (how_far == ITSELF or long <= seconds and cpu_seconds + cpu <= seconds * cores * 0.8):
             cpu_seconds += cpu
             chosen.append(test)
         else:
@@ -66,5 +72,5 @@ def select(tests, known, seconds, cores=None, files=None):
     if left:
         note += f"; make test also runs {', '.join(left)}"
     if all(how_far == TREE for how_far, *_ in near):
-        note += "; these only look at the whole tree: tests/suite/covers.txt names no test of the files"
+        note += "; only whole-tree checks apply: tests/suite/covers.txt has no line for these files"
     return chosen, note

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # conditions.py [CONDITION]... [-- OPTION...]: run the suite once under each condition, and print a table
-# of times and results. Without a condition: all of them. The options are those of run_tests.py.
+# of times and results. Without a condition: all of them. The options are those of run_tests.py; long
+# tests are left out unless --long asks for them, so that the times can be compared.
 #
 #     alone      nothing else runs
 #     hogs       beside one busy process for each core
@@ -21,7 +22,8 @@ import time
 from folders import SOURCE
 
 LOGS = os.path.join(SOURCE, "build", "test-conditions")
-CONDITIONS = {"alone": [], "hogs": [], "nice": ["nice", "-n", "19"], "one-core": ["taskset", "-c", "0"]}
+CONDITIONS = {"alone": [], "hogs": [], "nice": ["nice", "-n", "19"],
+              "one-core": ["taskset", "-c", str(min(os.sched_getaffinity(0)))]}
 SPINNING = [sys.executable, "-c", "while True: pass"]
 COUNTS = re.compile(r"^(\d+) passed, (\d+) failed(?:, (\d+) skipped)?$", re.M)
 FAILED = re.compile(r"^(?:\[.*?\] .*?  )?(\S+(?: \(\w+\))?) FAILED after", re.M)
@@ -49,7 +51,7 @@ def row_of(condition, took, printed):
 
 def run(number, condition, options):
     log = os.path.join(LOGS, f"{number}-{condition}.txt")
-    command = [*CONDITIONS[condition], "make", "test", f"TEST_ARGS={' '.join(options)}"]
+    command = [*CONDITIONS[condition], "make", "test", f"TEST_ARGS={' '.join(['--long=none', *options])}"]
     began = time.monotonic()
     with busy_cores(condition), open(log, "w", encoding="utf-8") as output:
         subprocess.run(command, cwd=SOURCE, stdin=subprocess.DEVNULL, stdout=output, stderr=output,
@@ -66,7 +68,7 @@ def main():
         if condition not in CONDITIONS:
             sys.exit(f"conditions.py: unknown condition {condition!r}; known: {' '.join(CONDITIONS)}")
     os.makedirs(LOGS, exist_ok=True)
-    print("| condition | time | passed | failed | skipped | failed at first |\n|---|---|---|---|---|---|", flush=True)
+    print("| condition | time | passed | failed | skipped | failed on the first run |\n|---|---|---|---|---|---|", flush=True)
     for number, condition in enumerate(conditions, 1):
         print(run(number, condition, options), flush=True)
 

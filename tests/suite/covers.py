@@ -40,12 +40,14 @@ def read(path):
         return ""
 
 
+INCLUDE = re.compile(r'^#include "(?:.*/)?([^"/]+)"', re.M)
+
 # ---- What a test is made of ------------------------------------------------
 
 
 @functools.cache
 def test_files():
-    """name without its end -> the files of that name below tests/"""
+    """file name without its extension -> the files of that name below tests/"""
     found = {}
     for folder, _, names in os.walk(os.path.join(SOURCE, "tests")):
         for name in names:
@@ -63,7 +65,7 @@ def named_in(path):
     if path.endswith(".py"):
         names = re.findall(r"^\s*(?:import|from) +(\w+)", text, re.M) + re.findall(r'"([\w.-]+)"', text)
     else:
-        names = re.findall(r'^#include "(?:.*/)?([^"/]+)"', text, re.M)
+        names = INCLUDE.findall(text)
     stems = {re.sub(r"\.(?:py|c|cc|h)$", "", name) for name in names}
     return {file for stem in stems for file in test_files().get(stem, ())}
 
@@ -88,5 +90,4 @@ def helper_files(test):
 
 def included_headers(test):
     """The names of the headers that its own files include."""
-    return {name for path in main_files(test)
-            for name in re.findall(r'^#include "(?:.*/)?([^"/]+)"', read(path), re.M)}
+    return {name for path in main_files(test) for name in INCLUDE.findall(read(path))}

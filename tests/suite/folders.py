@@ -1,6 +1,7 @@
 # folders.py: the build folders whose tests make up the suite, and their tests.
 #
 # SPDX-License-Identifier: Apache-2.0
+import functools
 import json
 import os
 import shutil
@@ -15,6 +16,7 @@ SANITIZED = ["-Doptimization=1", "-Db_lundef=false", "-Dtests=enabled", "-Dexamp
              "-Dpreload_tests=false", "-Dviewer=disabled"]
 
 
+@functools.cache
 def without_randomisation():
     """ThreadSanitizer needs parts of the address space that strong randomisation may have used."""
     prefix = ["setarch", "-R"]
@@ -34,10 +36,14 @@ class Folder:
     def configure(self, meson):
         """Sets the folder up, or brings its list of tests up to date. @return whether that worked"""
         if os.path.exists(os.path.join(self.path, "build.ninja")):
-            command = ["ninja", "--quiet", "-C", self.path, "build.ninja"]
+            command = ["ninja", "-C", self.path, "build.ninja"]
         else:
             command = [meson, "setup", self.path, *self.setup]
-        return subprocess.run(command, cwd=SOURCE, stdin=subprocess.DEVNULL).returncode == 0
+        done = subprocess.run(command, cwd=SOURCE, stdin=subprocess.DEVNULL, text=True,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        if done.returncode:
+            print(done.stdout, end="", flush=True)
+        return done.returncode == 0
 
     def tests(self):
         """Those of its suites, as Meson describes them, without the project's name."""

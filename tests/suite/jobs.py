@@ -6,14 +6,17 @@ import signal
 import subprocess
 import time
 
+import machine
+
 SKIPPED = 77  # the exit code of a test that cannot run here
-# A limit only ends what hangs: others may have the processor for most of the time.
-PATIENCE = 10
+# Of the limits in meson.build. They only end what hangs: others may have the processor for most of the time.
+LIMIT_FACTOR = 10
+MARK = "TEST_SUITE_JOB"  # in the environment of all that a job starts
 
 
 class Job:
     """`load`: how many cores it keeps busy. `after`: a job that must have passed before. `alone`:
-    nothing else runs meanwhile."""
+    it runs by itself."""
 
     def __init__(self, folder, name, command, seconds, cpu_seconds, *, load=None, after=None, suites=(),
                  is_build=False, limit_s=None, alone=False, cwd=None, env=None):
@@ -31,14 +34,17 @@ class Job:
     def start(self, log):
         os.makedirs(os.path.dirname(log), exist_ok=True)
         self.log, self.began = log, time.monotonic()
+        self.process, self.result, self.words = None, None, ""
+        self.mark = f"{MARK}={os.getpid()}-{self.folder}-{self.name}"
         with open(log, "wb") as output:
             try:
                 # A session of its own, so that a Ctrl-C reaches only the scheduler, which ends it.
                 self.process = subprocess.Popen(self.command, stdin=subprocess.DEVNULL, stdout=output,
                                                 stderr=subprocess.STDOUT, start_new_session=True,
-                                                cwd=self.cwd, env=self.env)
+                                                cwd=self.cwd,
+                                                env=(self.env or os.environ) | dict([self.mark.split("=")]))
             except OSError as error:
-                self.words = f"does not start: {error}"
+                self.words = f"cannot start: {error}"
 
     def took(self):
         return time.monotonic() - self.began
@@ -58,39 +64,68 @@ class Job:
         code = self.process.returncode = os.waitstatus_to_exitcode(status)
         self.seconds, self.cpu_seconds = self.took(), usage.ru_utime + usage.ru_stime
         if late:
-            self.words = f"no end after {self.limit_s} s"
+            self.words = f"timed out after {self.limit_s} s"
         elif code < 0:
             self.words = f"signal {-code}"
         elif code and (self.is_build or code != SKIPPED):
             self.words = f"exit code {code}"
         self.result = "failed" if self.words else "skipped" if code else "passed"
+        if self.result == "failed":
+            kill(marked(self.mark))
         return True
 
     def end(self):
-        """Kills its process and everything that this has started, also in sessions of their own."""
-        if self.process and self.process.returncode is None:
-            for pid in [*descendants(self.process.pid), self.process.pid]:
-                signal_if_there(os.kill, pid)
-            signal_if_there(os.killpg, self.process.pid)
+        """Kills its process and everything that this has started, also in sessions of their own and
+        after the end of whatever started it."""
+        if not self.process or self.process.returncode is not None:
+            return
+        if self.is_build:
+            self.interrupt()
+        kill([*descendants(self.process.pid), *marked(self.mark), self.process.pid])
+
+    def interrupt(self):
+        """Ninja removes what it has half written."""
+        kill([self.process.pid], signal.SIGINT)
+        until = time.monotonic() + 5
+        while os.waitid(os.P_PID, self.process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None \
+                and time.monotonic() < until:
+            time.sleep(0.01)
 
 
-def signal_if_there(send, pid):
-    try:
-        send(pid, signal.SIGKILL)
-    except ProcessLookupError:
-        pass
+def kill(pids, number=signal.SIGKILL):
+    for pid in pids:
+        try:
+            os.kill(pid, number)
+        except (ProcessLookupError, PermissionError):
+            pass
+
+
+def processes():
+    return map(int, filter(str.isdigit, os.listdir("/proc")))
+
+
+def marked(mark):
+    """The pids of the processes that have this word in their environment."""
+    found = []
+    for pid in processes():
+        try:
+            with open(f"/proc/{pid}/environ", "rb") as environ:
+                if mark.encode() in environ.read().split(b"\0"):
+                    found.append(pid)
+        except OSError:
+            pass  # it has ended, or is another user's
+    return found
 
 
 def parents():
     """@return pid -> the pid of its parent"""
     found = {}
-    for name in os.listdir("/proc"):
-        if name.isdigit():
-            try:
-                with open(f"/proc/{name}/stat", encoding="utf-8", errors="replace") as stat:
-                    found[int(name)] = int(stat.read().rpartition(")")[2].split()[1])
-            except OSError:
-                pass  # it has ended
+    for pid in processes():
+        try:
+            with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as stat:
+                found[pid] = int(stat.read().rpartition(")")[2].split()[1])
+        except OSError:
+            pass  # it has ended
     return found
 
 
@@ -101,20 +136,16 @@ def descendants(pid):
     return found[1:]
 
 
-def memory_gib():
-    return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") / (1 << 30)
-
-
 class Queue:
     """Jobs that wait and jobs that run. The longest that fits begins first: the loads of those that
     run together do not exceed the cores, so that tests that mostly wait run beside many others."""
 
     AT_ONCE = 5  # for each core, but no more than GiB of memory: each test starts processes
-    MORE = 0.25  # of a core: loads are averages
+    SLACK_CORES = 0.25  # loads are averages
 
     def __init__(self, jobs, cores):
         self.cores = cores
-        self.most = max(1, min(self.AT_ONCE * cores, int(memory_gib())))
+        self.most = max(1, min(self.AT_ONCE * cores, int(machine.memory_gib())))
         builds = [job for job in jobs if job.is_build]  # in this order: most tests need the first
         tests = [job for job in jobs if not job.is_build]
         self.waiting = builds + sorted(tests, key=lambda job: -job.seconds)
@@ -127,7 +158,7 @@ class Queue:
         if job.alone or any(other.alone for other in self.running):
             return False
         load = sum(other.load for other in self.running) + min(job.load, self.cores)
-        return load <= self.cores + self.MORE and len(self.running) < self.most
+        return load <= self.cores + self.SLACK_CORES and len(self.running) < self.most
 
     def take(self):
         """The next one to start, or None."""

@@ -2,7 +2,8 @@
 # files that it covers are those with which it last passed; `make test-nightly` runs all of them.
 #
 # It covers its own files, and those of each line of covers.txt that names it. long_tests_passed.txt has
-# a digest of the files with which it passed: a run writes it, and it is committed with the change.
+# a digest of the files with which it passed, and of the kind of machine: a run writes it, and it is
+# committed with the change.
 #
 # SPDX-License-Identifier: Apache-2.0
 import fnmatch
@@ -11,14 +12,16 @@ import os
 import re
 
 import covers
+import machine
 from folders import SOURCE
 
 PASSED = os.path.join(SOURCE, "tests", "suite", "long_tests_passed.txt")
 A_SKIPPED_CASE = re.compile(r"^test_\w+: skipped", re.M)
 
 HEAD = """\
-# The files with which each long test last passed, as a digest. `make test` and `make test-nightly` write
-# this file; commit it with your change. If lines conflict, take either: a wrong one only runs the test.
+# The files with which each long test last passed, and the kind of machine, as a digest. `make test` and
+# `make test-nightly` write this file; commit it with your change. If lines conflict, take either: a wrong
+# one only runs the test.
 """
 
 
@@ -35,8 +38,9 @@ def covered(test, files):
 
 
 def digest(files):
-    """Of the files' names and contents, as they are now; "" if there are none."""
-    sums = hashlib.sha256()
+    """Of the files' names and contents, as they are now, and of the kind of machine; "" if there are
+    no files."""
+    sums = hashlib.sha256(machine.kind().encode())
     for name in sorted(set(files)):
         path = os.path.join(SOURCE, name)
         if os.path.isfile(path):
@@ -74,12 +78,13 @@ def is_whole(log):
         return not A_SKIPPED_CASE.search(file.read())
 
 
-def keep(before, after, names):
-    """These have passed. @before, @after  the digests at the beginning and at the end of the run: of a
+def keep(before, after, names, failed):
+    """@names have passed. @before, @after  the digests at the beginning and at the end of the run: of a
     file that has changed meanwhile, it is not known which one was tested
     @return whether the file of digests has changed"""
     known = passed()
     kept = known | {name: after[name] for name in names if after.get(name) and before.get(name) == after[name]}
+    kept = {name: digest for name, digest in kept.items() if name not in failed}
     if kept == known:
         return False
     try:

@@ -17,9 +17,10 @@ import time
 
 import changed
 import long_tests
+import machine
 import times
 from folders import FOLDERS, SOURCE
-from jobs import PATIENCE, Job, Queue
+from jobs import LIMIT_FACTOR, Job, Queue
 from progress import Progress, minutes, print_parts
 
 LOGS = os.path.join(SOURCE, "build", "test-logs")
@@ -32,8 +33,9 @@ def parse(words):
     parser.add_argument("names", nargs="*", metavar="NAME", help="run only tests of these names")
     parser.add_argument("--folder", action="append", choices=[f.name for f in FOLDERS],
                         help="run only the tests of this build folder; may be repeated")
-    parser.add_argument("--all", action="store_true",
-                        help="run the long tests too, whether what they cover has changed or not")
+    parser.add_argument("--long", choices=["changed", "all", "none"], default="changed",
+                        help="which long tests to run: those of which a file has changed since they passed "
+                        "(the default), all, or none")
     parser.add_argument("--changed", action="store_true",
                         help=f"run the tests of what was changed, for about {CHECK_SECONDS} seconds")
     parser.add_argument("--write-times", action="store_true",
@@ -55,7 +57,7 @@ def build_job(folder, tests, known, cores, everything):
 def test_job(folder, test, build, known, environment):
     seconds, cpu_seconds = known.get((folder.name, test["name"]), times.UNKNOWN)
     return Job(folder.name, test["name"], [*folder.prefix(), *test["cmd"]], seconds, cpu_seconds,
-               after=build, suites=test["suite"], limit_s=test["timeout"] * PATIENCE,
+               after=build, suites=test["suite"], limit_s=test["timeout"] * LIMIT_FACTOR,
                alone=not test["is_parallel"], cwd=test["workdir"] or folder.path,
                env=folder.environment | environment | test["env"] | library_path(test["env"], environment))
 
@@ -83,8 +85,7 @@ def choose(options, tests, known, out):
         chosen, note = changed.select(tests, known, CHECK_SECONDS)
         return chosen, [note]
     left = sorted(test["name"] for test in tests if test["name"] in out)
-    note = ("left out, because what they cover has not changed since they passed: "
-            f"{', '.join(left)} (make test-nightly runs them)")
+    note = f"{len(left)} long tests not run (make test-nightly runs them): {', '.join(left)}"
     return [test for test in tests if test["name"] not in out], [note] if left else []
 
 
@@ -92,7 +93,9 @@ def all_jobs(options, cores, covered):
     """The builds and tests that were asked for, and sentences on those that are left out.
     @covered  the digests of the files that long tests cover"""
     known, environment, jobs, notes = times.read(), environment_of_tests(), [], []
-    out = set() if options.all or options.names else long_tests.left_out(covered)
+    out = set()
+    if not options.names and options.long != "all":
+        out = set(covered) if options.long == "none" else long_tests.left_out(covered)
     unknown = set(options.names)
     for folder in asked_folders(options):
         tests = folder.tests()
@@ -118,13 +121,14 @@ class Interruption:
     def __init__(self):
         self.code = 0
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-            signal.signal(number, self.request)
+            if signal.getsignal(number) != signal.SIG_IGN:  # as nohup has set it
+                signal.signal(number, self.request)
 
     def request(self, number, _frame):
         self.code = 128 + number
 
 
-def run(jobs, cores, interruption):
+def run(jobs, cores, interruption, log_end=".txt"):
     """@return the jobs that ended"""
     queue = Queue(jobs, cores)
     progress = Progress(queue)
@@ -132,7 +136,7 @@ def run(jobs, cores, interruption):
         while (queue.waiting or queue.running) and not interruption.code:
             job = queue.take()
             while job:
-                job.start(os.path.join(LOGS, job.folder, job.name + ".txt"))
+                job.start(os.path.join(LOGS, job.folder, job.name + log_end))
                 job = queue.take()
             for job in queue.look():
                 progress.ended(job)
@@ -156,7 +160,7 @@ def run_again(failed, interruption):
     print(f"==> again, alone: {', '.join(map(str, failed))}", flush=True)
     for job in failed:
         job.after = None
-    return [job for job in run(failed, 1, interruption) if job.result == "passed"]
+    return [job for job in run(failed, 1, interruption, "-again.txt") if job.result == "passed"]
 
 
 def main():
@@ -165,14 +169,15 @@ def main():
         times.write_table()
         return 0
     os.chdir(SOURCE)
-    cores = len(os.sched_getaffinity(0))
+    meson = os.environ.pop("MESON", "meson")  # not for the tests: building a wheel needs a newer one
+    cores = machine.cores()
     began = time.monotonic()
     for folder in asked_folders(options):
-        if not folder.configure(os.environ.get("MESON", "meson")):
+        if not folder.configure(meson):
             print(f"cannot configure {os.path.relpath(folder.path)}\n0 passed, 1 failed")
             return 1
-    known_tests = FOLDERS[0].tests()
-    covered = long_tests.digests(known_tests)
+    plain = next((folder for folder in asked_folders(options) if folder.name == "plain"), None)
+    covered = long_tests.digests(plain.tests()) if plain else {}
     jobs, notes = all_jobs(options, cores, covered)
     for note in notes:
         print(note, flush=True)
@@ -181,11 +186,14 @@ def main():
     failed = [job for job in ended if job.result == "failed"]
     whole = {job.name for job in ended
              if job.folder == "plain" and job.result == "passed" and long_tests.is_whole(job.log)}
+    names_of_failed = {job.name for job in failed if job.folder == "plain"}
     again = run_again(failed, interruption)
     print_parts(ended)
     print(f"in {minutes(time.monotonic() - began)} on {cores} core{'s' if cores > 1 else ''}")
-    if long_tests.keep(covered, long_tests.digests(known_tests), whole):
-        print("commit tests/suite/long_tests_passed.txt: long tests passed with the files as they are now")
+    if plain and long_tests.keep(covered, long_tests.digests(plain.tests()), whole, names_of_failed):
+        print("commit tests/suite/long_tests_passed.txt: it says with which files long tests passed")
+    for note in notes:
+        print(note)
     for job in again:
         print(f"{job} failed beside other tests and passed alone: please report it")
     return close(jobs, ended)

@@ -22,6 +22,7 @@ import conditions
 import covers
 import jobs
 import long_tests
+import machine
 import run_tests
 import times
 from jobs import Job, Queue
@@ -91,7 +92,7 @@ class Side(unittest.TestCase):
         self.assertEqual(begun(queue), ["plain"])
 
     def test_no_more_than_memory_has_room_for(self):
-        with mock.patch.object(jobs, "memory_gib", return_value=3.9):
+        with mock.patch.object(machine, "memory_gib", return_value=3.9):
             queue = Queue([job(str(i), 10, 0.1) for i in range(20)], cores=8)
         self.assertEqual(len(begun(queue)), 3)
 
@@ -124,16 +125,28 @@ class Ends(unittest.TestCase):
         children = jobs.descendants(hanging.process.pid)
         hanging.limit_s = 1e-9
         self.assertTrue(hanging.has_ended())
-        self.assertEqual((hanging.result, hanging.words), ("failed", "no end after 1e-09 s"))
+        self.assertEqual((hanging.result, hanging.words), ("failed", "timed out after 1e-09 s"))
         wait_until(lambda: not any(map(runs, children)))
 
     def test_what_cannot_start_has_failed(self):
         ended = self.end_of([os.path.join(self.folder, "missing")])
-        self.assertEqual((ended.result, ended.words[:14]), ("failed", "does not start"))
+        self.assertEqual((ended.result, ended.words[:12]), ("failed", "cannot start"))
 
     def test_cpu_time_is_that_of_the_job_alone(self):
-        ended = self.end_of([sys.executable, "-c", "sum(range(10_000_000))"])
-        self.assertGreater(ended.cpu_seconds, 0.01)
+        """Not of another that runs beside it."""
+        spinning = job("spins", 1, 1, [sys.executable, "-c", "while True: pass"])
+        spinning.start(os.path.join(self.folder, "spins"))
+        self.addCleanup(spinning.end)
+        self.assertLess(self.end_of(["sleep", "1"]).cpu_seconds, 0.1)
+        self.assertGreater(self.end_of([sys.executable, "-c", "sum(range(10_000_000))"]).cpu_seconds, 0.01)
+
+    def test_what_a_failed_job_left_is_ended(self):
+        """Also if it has no ancestor any more."""
+        pid_file = os.path.join(self.folder, "pid")
+        ended = self.end_of(["sh", "-c", f"setsid sh -c 'echo $$ > {pid_file}; exec sleep 600' & "
+                             f"while ! test -s {pid_file}; do sleep 0.01; done; exit 1"])
+        self.assertEqual(ended.words, "exit code 1")
+        wait_until(lambda: not runs(int(covers.read(pid_file))))
 
     def test_a_failed_build_drops_its_tests(self):
         build = job("build", 1, 1, ["false"], is_build=True, load=1)
@@ -147,9 +160,13 @@ class Ends(unittest.TestCase):
 class Left(unittest.TestCase):
     def test_time_left(self):
         queue = Queue([job("a", 100, 10), job("b", 30, 30)], cores=2)
-        self.assertAlmostEqual(queue.seconds_left(), 100)  # waits for the longest
+        self.assertAlmostEqual(self.left_at_the_beginning(queue), 100)  # waits for the longest
         queue = Queue([job(str(i), 30, 30) for i in range(10)], cores=2)
-        self.assertAlmostEqual(queue.seconds_left(), 300 / 1.8)
+        self.assertAlmostEqual(self.left_at_the_beginning(queue), 300 / 1.8)
+
+    def left_at_the_beginning(self, queue):
+        with mock.patch.object(jobs.time, "monotonic", return_value=queue.began):
+            return queue.seconds_left()
 
     def test_the_pace_counts(self):
         """Together with a minute at the usual pace."""
@@ -233,7 +250,10 @@ class Changed(unittest.TestCase):
         self.assertIn("make test also runs", note)
 
     def test_every_folder_is_covered(self):
-        for file in long_tests.all_files():
+        files = long_tests.all_files() or [os.path.relpath(os.path.join(folder, name), SOURCE)
+                                           for folder, _, names in os.walk(SOURCE) for name in names]
+        self.assertTrue(files)
+        for file in files:
             if file.startswith(("src/", "python/", "include/", "web/", "docs/", "examples/", "scripts/")):
                 folder = os.path.dirname(file) + "/"
                 self.assertTrue(any(folder.startswith(path) or covers.is_below(file, path) or path.startswith(folder)
@@ -282,7 +302,7 @@ class Long(unittest.TestCase):
 
     def passes(self):
         now = long_tests.digests(self.TESTS)
-        return long_tests.keep(now, now, {"long", "short"})
+        return long_tests.keep(now, now, {"long", "short"}, set())
 
     def test_until_it_has_passed_it_runs(self):
         self.assertEqual(self.left_out(), set())
@@ -309,10 +329,21 @@ class Long(unittest.TestCase):
     def test_after_a_change_during_the_run_it_runs_again(self):
         before = long_tests.digests(self.TESTS)
         self.write("code.c", "int g;")
-        long_tests.keep(before, long_tests.digests(self.TESTS), {"long"})
+        long_tests.keep(before, long_tests.digests(self.TESTS), {"long"}, set())
         self.assertEqual(self.left_out(), set())
         self.write("code.c", "int f;")
         self.assertEqual(self.left_out(), set())
+
+    def test_after_a_failure_it_runs_again(self):
+        self.passes()
+        now = long_tests.digests(self.TESTS)
+        self.assertTrue(long_tests.keep(now, now, set(), {"long"}))
+        self.assertEqual(self.left_out(), set())
+
+    def test_on_another_kind_of_machine_it_runs(self):
+        self.passes()
+        with mock.patch.object(machine, "kind", return_value="another"):
+            self.assertEqual(self.left_out(), set())
 
     def test_a_skipped_case_is_no_pass(self):
         self.write("whole", "test_a: passed\n")
@@ -350,6 +381,44 @@ class Conditions(unittest.TestCase):
         self.assertEqual(conditions.row_of("nice", 125, printed),
                          "| nice | 2:05 | 8 | 1 | 1 | live, base_map (asan) |")
         self.assertEqual(conditions.row_of("alone", 1, "no build"), "| alone | 0:01 | - | - | - |  |")
+
+
+class Again(unittest.TestCase):
+    """What failed beside other tests is tried once more, alone."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+        for module, name, value in ((run_tests, "LOGS", self.folder),
+                                    (times, "RESULTS", os.path.join(self.folder, "results.json"))):
+            patch = mock.patch.object(module, name, value)
+            patch.start()
+            self.addCleanup(patch.stop)
+
+    def run_twice(self, *jobs_of_run):
+        interruption = mock.Mock(code=0)
+        with open(os.devnull, "w", encoding="utf-8") as nothing, mock.patch.object(sys, "stdout", nothing):
+            ended = run_tests.run(list(jobs_of_run), 2, interruption)
+            return run_tests.run_again([j for j in ended if j.result == "failed"], interruption)
+
+    def fails_once(self, name, **settings):
+        marker = os.path.join(self.folder, f"{name}-began")
+        return job(name, 1, 0.1, ["sh", "-c", f"test -e {marker} || {{ touch {marker}; exit 1; }}"], **settings)
+
+    def test_one_that_passes_the_second_time(self):
+        flaky, broken = self.fails_once("flaky"), job("broken", 1, 0.1, ["false"])
+        self.assertEqual(self.run_twice(flaky, broken), [flaky])
+        self.assertEqual((flaky.result, flaky.words), ("passed", ""))
+        self.assertEqual(broken.result, "failed")
+        self.assertEqual(sorted(os.listdir(os.path.join(self.folder, "plain"))),
+                         ["broken-again.txt", "broken.txt", "flaky-again.txt", "flaky.txt"])
+
+    def test_many_failures_are_not_tried_again(self):
+        self.assertEqual(self.run_twice(*(self.fails_once(str(i)) for i in range(run_tests.MOST_AGAIN + 1))), [])
+
+    def test_unit_tests_are_not_tried_again(self):
+        self.assertEqual(self.run_twice(self.fails_once("unit", suites=["unit"])), [])
 
 
 class Close(unittest.TestCase):
