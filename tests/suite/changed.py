@@ -5,6 +5,7 @@ import fnmatch
 import os
 
 import covers
+import machine
 import times
 
 ITSELF, PART, TREE, ROOM = range(4)  # and more than ROOM: the later in its line of covers.txt
@@ -53,7 +54,7 @@ def select(tests, known, seconds, cores=None, files=None):
     """The changed tests, and the nearest others that fit into so many seconds, without those of the
     suite `long`.
     @return them, and a sentence"""
-    cores = cores or len(os.sched_getaffinity(0))
+    cores = cores or machine.cores()
     what = "files"
     if files is None:
         files, what = changed_files()
@@ -63,7 +64,8 @@ def select(tests, known, seconds, cores=None, files=None):
                    for d, test in near if d is not None), key=lambda entry: entry[:2])
     chosen, left, cpu_seconds = [], [], 0
     for how_far, (long, cpu), test in near:
-        if "long" not in test["suite"] and (how_far == ITSELF or long <= seconds and cpu_seconds + cpu <= seconds * cores * 0.8):
+        fits = long <= seconds and cpu_seconds + cpu <= seconds * cores * 0.8
+        if "long" not in test["suite"] and (how_far == ITSELF or fits):
             cpu_seconds += cpu
             chosen.append(test)
         else:
