@@ -41,7 +41,7 @@ class Job:
                 # A session of its own, so that a Ctrl-C reaches only the scheduler, which ends it.
                 self.process = subprocess.Popen(self.command, stdin=subprocess.DEVNULL, stdout=output,
                                                 stderr=subprocess.STDOUT, start_new_session=True,
-                                                cwd=self.cwd,
+                                                preexec_fn=set_default_signals, cwd=self.cwd,
                                                 env=(self.env or os.environ) | dict([self.mark.split("=")]))
             except OSError as error:
                 self.words = f"cannot start: {error}"
@@ -90,6 +90,13 @@ class Job:
         while os.waitid(os.P_PID, self.process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None \
                 and time.monotonic() < until:
             time.sleep(0.01)
+
+
+def set_default_signals():
+    """A shell without job control starts `make test &` with SIGINT and SIGQUIT ignored, nohup with
+    SIGHUP, and programs inherit that."""
+    for number in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT):
+        signal.signal(number, signal.SIG_DFL)
 
 
 def kill(pids, number=signal.SIGKILL):

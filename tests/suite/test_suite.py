@@ -10,6 +10,7 @@ import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -116,6 +117,12 @@ class Ends(unittest.TestCase):
                                        (["sh", "-c", "kill -SEGV $$"], "failed", "signal 11")):
             ended = self.end_of(command)
             self.assertEqual((ended.result, ended.words), (result, words), command)
+
+    def test_signals_that_the_suite_ignores_end_a_job(self):
+        for number in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT):
+            before = signal.signal(number, signal.SIG_IGN)
+            self.addCleanup(signal.signal, number, before)
+            self.assertEqual(self.end_of(["sh", "-c", f"kill -{int(number)} $$"]).words, f"signal {int(number)}")
 
     def test_what_hangs_is_ended_with_all_that_it_started(self):
         """Also what is in a session of its own, as `memledger run` is when a test starts it."""
@@ -233,7 +240,7 @@ class Changed(unittest.TestCase):
 
     def test_files_that_no_test_covers(self):
         _, note = self.chosen("tests/data/none")
-        self.assertIn("only look at the whole tree", note)
+        self.assertIn("only whole-tree checks apply", note)
 
     def test_tests_that_include_the_header(self):
         names, _ = self.chosen("src/base/pairs.c")
