@@ -20,6 +20,7 @@ import sys
 import time
 
 from folders import SOURCE
+from progress import minutes
 
 LOGS = os.path.join(SOURCE, "build", "test-conditions")
 CONDITIONS = {"alone": [], "hogs": [], "nice": ["nice", "-n", "19"],
@@ -44,9 +45,8 @@ def row_of(condition, took, printed):
     """A line of the table: every test that failed is named, also if it passed the second time."""
     counts = COUNTS.findall(printed)
     passed, failed, skipped = counts[-1] if counts else ("-", "-", "-")
-    minutes = f"{int(took) // 60}:{int(took) % 60:02d}"
     names = ", ".join(dict.fromkeys(FAILED.findall(printed)))
-    return f"| {condition} | {minutes} | {passed} | {failed} | {skipped or 0} | {names} |"
+    return f"| {condition} | {minutes(took)} | {passed} | {failed} | {skipped or 0} | {names} |"
 
 
 def run(number, condition, options):

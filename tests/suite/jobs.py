@@ -9,9 +9,7 @@ import time
 import machine
 
 SKIPPED = 77  # the exit code of a test that cannot run here
-# Of the limits in meson.build. They only end what hangs: others may have the processor for most of the time.
-LIMIT_FACTOR = 10
-MARK = "TEST_SUITE_JOB"  # in the environment of all that a job starts
+MARK = "SUITE_JOB"  # in the environment of all that a job starts
 
 
 class Job:
@@ -71,7 +69,7 @@ class Job:
             self.words = f"exit code {code}"
         self.result = "failed" if self.words else "skipped" if code else "passed"
         if self.result == "failed":
-            kill(marked(self.mark))
+            self.end_the_rest()
         return True
 
     def end(self):
@@ -81,7 +79,16 @@ class Job:
             return
         if self.is_build:
             self.interrupt()
-        kill([*descendants(self.process.pid), *marked(self.mark), self.process.pid])
+        kill([*descendants(self.process.pid), self.process.pid])
+        self.end_the_rest()
+
+    def end_the_rest(self):
+        """Until none is left: one may start another after the look at all processes."""
+        found = marked(self.mark)
+        while found:
+            kill(found)
+            time.sleep(0.01)
+            found = marked(self.mark)
 
     def interrupt(self):
         """Ninja removes what it has half written."""
@@ -112,7 +119,7 @@ def processes():
 
 
 def marked(mark):
-    """The pids of the processes that have this word in their environment."""
+    """The pids of the processes that have this word in their environment, without zombies."""
     found = []
     for pid in processes():
         try:

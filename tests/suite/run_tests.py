@@ -20,7 +20,7 @@ import long_tests
 import machine
 import times
 from folders import FOLDERS, SOURCE
-from jobs import LIMIT_FACTOR, Job, Queue
+from jobs import Job, Queue
 from progress import Progress, minutes, print_parts
 
 LOGS = os.path.join(SOURCE, "build", "test-logs")
@@ -57,9 +57,15 @@ def build_job(folder, tests, known, cores, everything):
 def test_job(folder, test, build, known, environment):
     seconds, cpu_seconds = known.get((folder.name, test["name"]), times.UNKNOWN)
     return Job(folder.name, test["name"], [*folder.prefix(), *test["cmd"]], seconds, cpu_seconds,
-               after=build, suites=test["suite"], limit_s=test["timeout"] * LIMIT_FACTOR,
+               after=build, suites=test["suite"], limit_s=limit(seconds),
                alone=not test["is_parallel"], cwd=test["workdir"] or folder.path,
                env=folder.environment | environment | test["env"] | library_path(test["env"], environment))
+
+
+def limit(seconds):
+    """What takes longer hangs. Others may have the processor for most of the time, and a test may install
+    packages first: half an hour is longer than any single wait in a test."""
+    return max(30 * 60, 20 * seconds)
 
 
 def library_path(*environments):
@@ -69,7 +75,7 @@ def library_path(*environments):
 
 
 def environment_of_tests():
-    """Memory that malloc gives is filled, as Meson does, so that nobody counts on zeros."""
+    """Fills malloc's memory, as Meson does, so that no test relies on zeros."""
     return {"MALLOC_PERTURB_": str(random.randint(1, 255))} | os.environ
 
 
@@ -159,7 +165,7 @@ def run_again(failed, interruption):
         return []
     print(f"==> again, alone: {', '.join(map(str, failed))}", flush=True)
     for job in failed:
-        job.after = None
+        job.after, job.alone = None, True
     return [job for job in run(failed, 1, interruption, "-again.txt") if job.result == "passed"]
 
 

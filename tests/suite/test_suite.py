@@ -60,7 +60,7 @@ def wait_until(condition):
         time.sleep(0.01)
 
 
-class Side(unittest.TestCase):
+class SideBySide(unittest.TestCase):
     def test_waiting_tests_run_beside_each_other(self):
         queue = Queue([job(f"waits{i}", 10 + i, 1) for i in range(20)], cores=2)
         self.assertEqual(begun(queue), [f"waits{i}" for i in range(19, 9, -1)])
@@ -164,7 +164,7 @@ class Ends(unittest.TestCase):
         self.assertEqual((queue.waiting, build.result), ([], "failed"))
 
 
-class Left(unittest.TestCase):
+class TimeLeft(unittest.TestCase):
     def test_time_left(self):
         queue = Queue([job("a", 100, 10), job("b", 30, 30)], cores=2)
         self.assertAlmostEqual(self.left_at_the_beginning(queue), 100)  # waits for the longest
@@ -333,6 +333,14 @@ class Long(unittest.TestCase):
         self.write("page.md", "text")
         self.assertEqual(self.left_out(), {"long"})
 
+    def test_what_a_run_writes_does_not(self):
+        """Even if a line covers it, as that of tests/suite does."""
+        self.write("covers", "passed long\ntimes long\ncode.c long\n")
+        with mock.patch.object(times, "TABLE", os.path.join(self.folder, "times")):
+            self.passes()
+            self.write("times", "plain long 1 1\n")
+            self.assertEqual(self.left_out(), {"long"})
+
     def test_after_a_change_during_the_run_it_runs_again(self):
         before = long_tests.digests(self.TESTS)
         self.write("code.c", "int g;")
@@ -420,6 +428,13 @@ class Again(unittest.TestCase):
         self.assertEqual(broken.result, "failed")
         self.assertEqual(sorted(os.listdir(os.path.join(self.folder, "plain"))),
                          ["broken-again.txt", "broken.txt", "flaky-again.txt", "flaky.txt"])
+
+    def test_each_runs_alone(self):
+        """Beside nothing else that is tried again."""
+        alone = os.path.join(self.folder, "alone")
+        command = f"mkdir {alone}-$0 || {{ mkdir {alone} && sleep 0.1 && rmdir {alone}; exit; }}; exit 1"
+        flaky = [job(name, 1, 0.1, ["sh", "-c", command, name]) for name in "abc"]
+        self.assertCountEqual(self.run_twice(*flaky), flaky)
 
     def test_many_failures_are_not_tried_again(self):
         self.assertEqual(self.run_twice(*(self.fails_once(str(i)) for i in range(run_tests.MOST_AGAIN + 1))), [])
