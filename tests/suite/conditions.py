@@ -7,6 +7,9 @@
 #     hogs       beside one busy process for each core
 #     nice       at the lowest priority
 #     one-core   on one core
+#     fresh      the last commit, in a root that has only git and make before (scripts/fresh-root.sh)
+#
+# All but the last use this clone and what is built in it.
 #
 # What a run printed is in build/test-conditions/. The last column names every test that failed, also
 # one that passed when it was tried again.
@@ -15,6 +18,7 @@
 import contextlib
 import os
 import re
+import shutil
 import subprocess
 import sys
 import time
@@ -23,8 +27,10 @@ from folders import SOURCE
 from progress import minutes
 
 LOGS = os.path.join(SOURCE, "build", "test-conditions")
+FRESH_ROOT = os.path.join(LOGS, "fresh")
 CONDITIONS = {"alone": [], "hogs": [], "nice": ["nice", "-n", "19"],
-              "one-core": ["taskset", "-c", str(min(os.sched_getaffinity(0)))]}
+              "one-core": ["taskset", "-c", str(min(os.sched_getaffinity(0)))],
+              "fresh": [os.path.join(SOURCE, "scripts", "fresh-root.sh"), FRESH_ROOT]}
 SPINNING = [sys.executable, "-c", "while True: pass"]
 COUNTS = re.compile(r"^(\d+) passed, (\d+) failed(?:, (\d+) skipped)?$", re.M)
 FAILED = re.compile(r"^(?:\[.*?\] .*?  )?(\S+(?: \(\w+\))?) FAILED after", re.M)
@@ -52,10 +58,12 @@ def row_of(condition, took, printed):
 def run(number, condition, options):
     log = os.path.join(LOGS, f"{number}-{condition}.txt")
     command = [*CONDITIONS[condition], "make", "test", f"TEST_ARGS={' '.join(['--long=none', *options])}"]
+    if condition == "fresh":
+        shutil.rmtree(FRESH_ROOT, ignore_errors=True)
     began = time.monotonic()
     with busy_cores(condition), open(log, "w", encoding="utf-8") as output:
         subprocess.run(command, cwd=SOURCE, stdin=subprocess.DEVNULL, stdout=output, stderr=output,
-                       env=os.environ | {"TERM": "dumb"})
+                       env=os.environ | {"TERM": "dumb", "CI": "1"})
     with open(log, encoding="utf-8", errors="replace") as file:
         return row_of(condition, time.monotonic() - began, file.read())
 
