@@ -187,16 +187,38 @@ def test_killed_collector():
     p.end()
 
 
+def kill_and_clean_up(attached, pid):
+    """Kills the collector. Another recording removes its session before the command looks."""
+    attached.send_signal(signal.SIGSTOP)
+    os.kill(collector_for(pid), signal.SIGKILL)
+    harness.wait_until(lambda: not collector_for(pid), "the end of the collector")
+    equal(harness.plain(MEMLEDGER, "run", "-qfo", "other.mled", "true").returncode, 0, "exit code of run")
+    attached.send_signal(signal.SIGCONT)
+
+
 def test_killed_collector_that_another_recording_cleans_up():
     """The command does not take the session that is gone for one that was completed."""
     p = Program()
     attached = begin(p.process.pid)
-    attached.send_signal(signal.SIGSTOP)
-    os.kill(collector_for(p.process.pid), signal.SIGKILL)
-    harness.wait_until(lambda: not collector_for(p.process.pid), "the end of the collector")
-    equal(harness.plain(MEMLEDGER, "run", "-qfo", "other.mled", "true").returncode, 0, "exit code of run")
-    attached.send_signal(signal.SIGCONT)
+    kill_and_clean_up(attached, p.process.pid)
     contains(last_words(attached, code=1), "the collector was killed", "note")
+    p.end()
+
+
+# See hanging_disk.c.
+HANGING_DISK = {"LD_PRELOAD": program("libhanging_disk.so")}
+
+
+def test_collector_killed_before_the_last_bytes():
+    """The trace has no end then, although the collector takes no more events."""
+    p = Program()
+    attached = attaching.start(p.process.pid, "-o", "endless.mled", env=os.environ | HANGING_DISK)
+    attaching.has_begun(attached)
+    attached.terminate()
+    harness.wait_until(lambda: os.path.exists("ending"), "the last bytes of the trace")
+    kill_and_clean_up(attached, p.process.pid)
+    contains(last_words(attached, code=1), "the collector was killed", "note")
+    check(not harness.dump("endless.mled")["has_index"], "the trace has an end")
     p.end()
 
 

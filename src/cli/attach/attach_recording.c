@@ -164,6 +164,7 @@ static bool collector_runs(const struct ml_attach_recording *r)
 
 bool ml_attach_goes_on(const struct ml_attach_recording *r)
 {
+    /* Pairs with finish() of the collector. */
     return !atomic_load(&r->shared.page->closed) && collector_runs(r);
 }
 
@@ -174,22 +175,29 @@ static void remove_session(const struct ml_attach_recording *r)
     ml_file_user_end(&r->place.user);
 }
 
-/* The collector removes the session's folder when the trace is complete. The folder of one that was
- * killed may be gone, too: the next recording of the same user removes it. */
+/* Pairs with ml_collector_publish_end. */
+static bool file_is_closed(const struct ml_attach_recording *r)
+{
+    return atomic_load_explicit(&r->shared.page->file_closed, memory_order_acquire);
+}
+
+/* The collector removes the session's folder when the trace is complete. That the folder is gone
+ * does not suffice: the next recording of the same user removes that of a collector that was
+ * killed. */
 enum ml_attach_trace ml_attach_finish(const struct ml_attach_recording *r)
 {
     bool runs = true; /* looked at before the folder, which is removed first */
 
     for (int waited = 0; waited < FINISH_MS && runs; waited += 5) {
         runs = collector_runs(r);
-        if (access(r->session, F_OK))
-            return atomic_load(&r->shared.page->closed) ? ML_ATTACH_COMPLETE : ML_ATTACH_CUT_OFF;
+        if (file_is_closed(r) && access(r->session, F_OK))
+            return ML_ATTACH_COMPLETE;
         poll(NULL, 0, 5);
     }
     if (runs)
         return ML_ATTACH_UNFINISHED;
     remove_session(r);
-    return ML_ATTACH_CUT_OFF;
+    return file_is_closed(r) ? ML_ATTACH_COMPLETE : ML_ATTACH_CUT_OFF;
 }
 
 /* The process may join later: it then finds that the session is gone. */
