@@ -1,7 +1,7 @@
 /* hanging_disk.c: a test double of a file system that hangs: preloaded into memledger, it never
- * returns from opening "hanging.mled", and is slow to create "slow.mled". It creates the file
- * "opening" when it gets there. It never returns from writing the last bytes of "endless.mled",
- * before which it creates the file "ending".
+ * returns from opening "hanging.mled", is slow to create "slow.mled", and opens "waiting.mled" once
+ * there is a file "go". It creates the file "opening" when it gets there. It never returns from
+ * writing the last bytes of "endless.mled", before which it creates the file "ending".
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #define SLOW_US 300000
+#define LOOK_US 1000
 #define END_MAGIC "mledend\n" /* a trace ends with it */
 
 typedef int open_function(const char *path, int flags, ...);
@@ -53,6 +54,11 @@ __attribute__((visibility("default"))) int open(const char *path, int flags, ...
         report("opening");
         for (;;)
             pause();
+    }
+    if (strcmp(path, "waiting.mled") == 0) {
+        report("opening");
+        while (access("go", F_OK))
+            usleep(LOOK_US);
     }
     if (strcmp(path, "slow.mled") == 0) {
         int fd = real(path, flags, mode);

@@ -454,6 +454,33 @@ def test_ended():
         contains(said, "has ended", "message")
 
 
+def ends_while_the_trace_is_opened():
+    """What attach says."""
+    process = subprocess.Popen(["sleep", "60"])
+    attached = subprocess.Popen([MEMLEDGER, "attach", "-o", "waiting.mled", str(process.pid)],
+                                stderr=subprocess.PIPE, text=True, env=os.environ | HANGING_DISK)
+    harness.wait_until(lambda: os.path.exists("opening"), "the trace to be opened")
+    process.kill()
+    process.wait()
+    open("go", "w").close()
+    return last_words(attached, code=1)
+
+
+def test_ends_before_it_joins():
+    """That is the reason, whatever fails then. Nothing is left."""
+    said = ends_while_the_trace_is_opened()
+    check(said.startswith("memledger: process ") and said.endswith(" has ended\n"), "message", said)
+    equal(sorted(os.listdir()), ["go", "opening"], "files")
+
+
+def test_ends_when_something_else_fails():
+    """That is not the reason."""
+    open("waiting.mled", "w").close()
+    said = ends_while_the_trace_is_opened()
+    contains(said, "waiting.mled exists", "message")
+    check("has ended" not in said, "message", said)
+
+
 def test_ends_at_the_same_time():
     """A process whose memory the kernel just frees has started no other program."""
     for _ in range(5):
