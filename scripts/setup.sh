@@ -79,6 +79,8 @@ test)
   need libjemalloc2 has_shared_object libjemalloc.so.2
   need libtcmalloc-minimal4 has_shared_object libtcmalloc_minimal.so.4
   need python3-torch has_module torch
+  # Gets Python 3.14, which memledger attaches to in its own way (tests/integration/maven_python.py).
+  need maven has mvn
   # Scrapes memledger metrics.
   need prometheus has prometheus
   # A server under load while memledger attaches to it.

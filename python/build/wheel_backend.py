@@ -21,8 +21,10 @@ def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
     name = mesonpy.build_wheel(wheel_directory, config_settings, metadata_directory)
     if "-abi3-" not in name:
         os.remove(os.path.join(wheel_directory, name))
-        raise SystemExit(f"{name} would serve one version of Python only: Meson is older than 1.3"
-                         f" (MESON={os.environ.get('MESON', '')})")
+        meson = os.environ.get("MESON")
+        raise SystemExit(f"{meson or 'meson'} builds a wheel for one version of Python only ({name}); "
+                         + ("unset MESON, or set it to Meson 1.3 or later" if meson else
+                            "install Meson 1.3 or later"))
     return retag(wheel_directory, name)
 
 

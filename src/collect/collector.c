@@ -224,6 +224,7 @@ static void finish(struct ml_collector *c)
     if (c->sampler)
         ml_sampler_stop(c->sampler);
     round_once(c);
+    /* Pairs with ml_attach_goes_on. */
     atomic_store(&c->session->page->closed, 1);
     c->checked_ns = 0;
     round_once(c);

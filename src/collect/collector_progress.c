@@ -75,6 +75,8 @@ void ml_collector_publish_end(struct ml_collector *c)
 {
     ml_collector_publish(c);
     atomic_store(&c->session->page->gpu_memory, has_gpu_memory(&c->dict));
+    /* Last. Pairs with ml_attach_finish. */
+    atomic_store_explicit(&c->session->page->file_closed, 1, memory_order_release);
 }
 
 void ml_collector_note_left_alone(struct ml_collector *c)

@@ -16,7 +16,7 @@ uint32_t ml_collector_running(const struct ml_collector *c);
 /* Publishes the counts of events, losses and processes. */
 void ml_collector_publish(struct ml_collector *c);
 
-/* The same after the last event, with facts about the whole trace. */
+/* The same after the file was closed, with facts about the whole trace. */
 void ml_collector_publish_end(struct ml_collector *c);
 
 /* Writes into the trace which notices processes have printed: at once, so that they are kept if the

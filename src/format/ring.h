@@ -222,6 +222,9 @@ struct ml_session {
     _Atomic uint32_t running;         /* of them */
     _Atomic int32_t write_error;      /* errno of the first failed write */
     _Atomic uint32_t gpu_memory; /* 1: GPU memory was recorded; set before the collector ends */
+    /* Set by the collector when it has written the end of the file and closed it. `closed` is set
+     * earlier: a collector can still be killed in between. */
+    _Atomic uint32_t file_closed;
 
     /* Samples, which `events` does not count. The collector writes the rest before it ends. */
     _Atomic uint64_t samples;

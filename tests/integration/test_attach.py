@@ -187,16 +187,38 @@ def test_killed_collector():
     p.end()
 
 
+def kill_and_clean_up(attached, pid):
+    """Kills the collector. Another recording removes its session before the command looks."""
+    attached.send_signal(signal.SIGSTOP)
+    os.kill(collector_for(pid), signal.SIGKILL)
+    harness.wait_until(lambda: not collector_for(pid), "the end of the collector")
+    equal(harness.plain(MEMLEDGER, "run", "-qfo", "other.mled", "true").returncode, 0, "exit code of run")
+    attached.send_signal(signal.SIGCONT)
+
+
 def test_killed_collector_that_another_recording_cleans_up():
     """The command does not take the session that is gone for one that was completed."""
     p = Program()
     attached = begin(p.process.pid)
-    attached.send_signal(signal.SIGSTOP)
-    os.kill(collector_for(p.process.pid), signal.SIGKILL)
-    harness.wait_until(lambda: not collector_for(p.process.pid), "the end of the collector")
-    equal(harness.plain(MEMLEDGER, "run", "-qfo", "other.mled", "true").returncode, 0, "exit code of run")
-    attached.send_signal(signal.SIGCONT)
+    kill_and_clean_up(attached, p.process.pid)
     contains(last_words(attached, code=1), "the collector was killed", "note")
+    p.end()
+
+
+# See hanging_disk.c.
+HANGING_DISK = {"LD_PRELOAD": program("libhanging_disk.so")}
+
+
+def test_collector_killed_before_the_last_bytes():
+    """The trace has no end then, although the collector takes no more events."""
+    p = Program()
+    attached = attaching.start(p.process.pid, "-o", "endless.mled", env=os.environ | HANGING_DISK)
+    attaching.has_begun(attached)
+    attached.terminate()
+    harness.wait_until(lambda: os.path.exists("ending"), "the last bytes of the trace")
+    kill_and_clean_up(attached, p.process.pid)
+    contains(last_words(attached, code=1), "the collector was killed", "note")
+    check(not harness.dump("endless.mled")["has_index"], "the trace has an end")
     p.end()
 
 
@@ -430,6 +452,33 @@ def test_ended():
         said = harness.plain(MEMLEDGER, "attach", process.pid).stderr
         process.wait()
         contains(said, "has ended", "message")
+
+
+def ends_while_the_trace_is_opened():
+    """What attach says."""
+    process = subprocess.Popen(["sleep", "60"])
+    attached = subprocess.Popen([MEMLEDGER, "attach", "-o", "waiting.mled", str(process.pid)],
+                                stderr=subprocess.PIPE, text=True, env=os.environ | HANGING_DISK)
+    harness.wait_until(lambda: os.path.exists("opening"), "the trace to be opened")
+    process.kill()
+    process.wait()
+    open("go", "w").close()
+    return last_words(attached, code=1)
+
+
+def test_ends_before_it_joins():
+    """That is the reason, whatever fails then. Nothing is left."""
+    said = ends_while_the_trace_is_opened()
+    check(said.startswith("memledger: process ") and said.endswith(" has ended\n"), "message", said)
+    equal(sorted(os.listdir()), ["go", "opening"], "files")
+
+
+def test_ends_when_something_else_fails():
+    """That is not the reason."""
+    open("waiting.mled", "w").close()
+    said = ends_while_the_trace_is_opened()
+    contains(said, "waiting.mled exists", "message")
+    check("has ended" not in said, "message", said)
 
 
 def test_ends_at_the_same_time():

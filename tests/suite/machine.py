@@ -4,6 +4,7 @@
 import functools
 import os
 import platform
+import shlex
 import subprocess
 
 CONTROL_GROUP = "/sys/fs/cgroup"
@@ -39,6 +40,14 @@ def kind():
         system = platform.freedesktop_os_release()
     except (OSError, AttributeError):  # AttributeError: Python 3.9
         system = {}
-    compiler = subprocess.run([os.environ.get("CC", "cc"), "--version"], capture_output=True, text=True)
-    return " ".join([platform.machine(), system.get("ID", "?"), system.get("VERSION_ID", "?"),
-                     *compiler.stdout.splitlines()[:1]])
+    return " ".join([platform.machine(), system.get("ID", "?"), system.get("VERSION_ID", "?"), *compiler()])
+
+
+def compiler():
+    """The first line of its version, if it runs. It may be several words, such as "ccache gcc"."""
+    try:
+        words = shlex.split(os.environ.get("CC") or "cc")
+        done = subprocess.run([*words, "--version"], capture_output=True, text=True)
+    except (OSError, ValueError):  # ValueError: a quotation without an end
+        return []
+    return done.stdout.splitlines()[:1]

@@ -443,6 +443,14 @@ class Again(unittest.TestCase):
         self.assertEqual(self.run_twice(self.fails_once("unit", suites=["unit"])), [])
 
 
+class Machine(unittest.TestCase):
+    def test_compilers_of_several_words_or_none(self):
+        for words, version in (("echo gcc 12", ["gcc 12 --version"]), ("/no/compiler", []), ("'", [])):
+            with mock.patch.dict(os.environ, CC=words):
+                self.assertEqual(machine.compiler(), version)
+                self.assertIn(" ".join(version), machine.kind.__wrapped__())
+
+
 class Close(unittest.TestCase):
     def test_exit_codes(self):
         passed, failed = job("a", 1, 1), job("b", 1, 1)

@@ -164,6 +164,7 @@ static bool collector_runs(const struct ml_attach_recording *r)
 
 bool ml_attach_goes_on(const struct ml_attach_recording *r)
 {
+    /* Pairs with finish() of the collector. */
     return !atomic_load(&r->shared.page->closed) && collector_runs(r);
 }
 
@@ -174,22 +175,29 @@ static void remove_session(const struct ml_attach_recording *r)
     ml_file_user_end(&r->place.user);
 }
 
-/* The collector removes the session's folder when the trace is complete. The folder of one that was
- * killed may be gone, too: the next recording of the same user removes it. */
+/* Pairs with ml_collector_publish_end. */
+static bool file_is_closed(const struct ml_attach_recording *r)
+{
+    return atomic_load_explicit(&r->shared.page->file_closed, memory_order_acquire);
+}
+
+/* The collector removes the session's folder when the trace is complete. That the folder is gone
+ * does not suffice: the next recording of the same user removes that of a collector that was
+ * killed. */
 enum ml_attach_trace ml_attach_finish(const struct ml_attach_recording *r)
 {
     bool runs = true; /* looked at before the folder, which is removed first */
 
     for (int waited = 0; waited < FINISH_MS && runs; waited += 5) {
         runs = collector_runs(r);
-        if (access(r->session, F_OK))
-            return atomic_load(&r->shared.page->closed) ? ML_ATTACH_COMPLETE : ML_ATTACH_CUT_OFF;
+        if (file_is_closed(r) && access(r->session, F_OK))
+            return ML_ATTACH_COMPLETE;
         poll(NULL, 0, 5);
     }
     if (runs)
         return ML_ATTACH_UNFINISHED;
     remove_session(r);
-    return ML_ATTACH_CUT_OFF;
+    return file_is_closed(r) ? ML_ATTACH_COMPLETE : ML_ATTACH_CUT_OFF;
 }
 
 /* The process may join later: it then finds that the session is gone. */
@@ -334,6 +342,14 @@ static int name_trace(pid_t pid, const struct ml_attach_opts *opts, struct ml_at
     return ml_output_name(opts->output, program, pid, &r->trace, err);
 }
 
+/* After a step that needs the process: if it has ended, that is why the step failed. */
+static int or_ended(pid_t pid, int result, struct ml_error *err)
+{
+    if (result && ml_attach_has_ended(pid))
+        return ml_error_set(err, -ESRCH, "process %d has ended", (int)pid);
+    return result;
+}
+
 /* Precondition: the collector runs. */
 static int join(pid_t pid, const struct ml_attach_opts *opts, struct ml_attach_recording *r,
                 struct ml_error *err)
@@ -346,20 +362,20 @@ static int join(pid_t pid, const struct ml_attach_opts *opts, struct ml_attach_r
 
     strcpy(library, r->library);
     find_package(r);
-    result = open_page(pid, r, err);
+    result = or_ended(pid, open_page(pid, r, err), err);
     if (!result)
-        result = fill_place(pid, r, err);
+        result = or_ended(pid, fill_place(pid, r, err), err);
     if (!result)
         result = put_request(r, argument, sizeof(argument), err);
     if (!result)
-        result = inject_after_earlier(pid, &what, &value, err);
+        result = or_ended(pid, inject_after_earlier(pid, &what, &value, err), err);
     if (result)
         ml_attach_explain_wait(pid, err);
     if (result && !r->loaded) /* else the process chose the path */
         ml_explain_glibc(pid, library, err);
     ml_target_place_forget(&r->place, r->session);
     if (!result && value < 0)
-        result = explain(pid, value, r, err);
+        result = or_ended(pid, explain(pid, value, r, err), err);
     r->names = result ? ML_ATTACHED : (enum ml_attached)value;
     return result;
 }
@@ -370,7 +386,7 @@ static int begin(pid_t pid, const struct ml_attach_opts *opts, struct ml_attach_
     int result = choose_recorder(pid, opts, r, err);
 
     if (!result)
-        result = ml_target_place_find(pid, &r->place, err);
+        result = or_ended(pid, ml_target_place_find(pid, &r->place, err), err);
     if (!result)
         result = name_trace(pid, opts, r, err);
     if (!result)
@@ -398,12 +414,7 @@ int ml_attach_begin(pid_t pid, const struct ml_attach_opts *opts, struct ml_atta
     int result = ml_attach_check(pid, err);
 
     r->place.folder = -1;
-    if (result)
-        return result;
-    result = begin(pid, opts, r, err);
-    if (result && ml_attach_has_ended(pid)) /* whatever failed, it failed because of that */
-        return ml_error_set(err, -ESRCH, "process %d has ended", (int)pid);
-    return result;
+    return result ? result : begin(pid, opts, r, err);
 }
 
 int ml_attach_not_recording(pid_t pid, struct ml_error *err)
