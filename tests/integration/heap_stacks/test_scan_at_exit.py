@@ -75,6 +75,7 @@ def test_c():
         "keep_in_thread": {"reachable": (1, 1002)},
         "keep_inside": {"reachable": (1, 1003)},
         "keep_list": {"reachable": (5, 200)},
+        "keep_after_recorder": {"reachable": (1, 1008)},
         "lose_list": {"definitely_lost": (1, 48), "indirectly_lost": (3, 144)},
         "lose_circle": {"definitely_lost": (1, 56), "indirectly_lost": (1, 56)},
         "lose_plain": {"definitely_lost": (3, 3012)},
