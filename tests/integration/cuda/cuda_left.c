@@ -1,11 +1,12 @@
 /* cuda_left.c: leaves a driver call that blocks, and goes on.
  *
- *     cuda_left jump | cancel | asynchronous
+ *     cuda_left jump | cancel | asynchronous | beside-allocs | beside-frees
  *
  * "jump": by siglongjmp out of a signal handler. The others: the thread that is in the call is
- * cancelled. Then takes memory in three ways on the main thread: for itself, for stacks (a limit
- * of the driver's), and for itself again, and gives the first back. STANDIN_BLOCKS names the size
- * that blocks. The call is left when the stand-in has written that it blocks.
+ * cancelled; "beside-": after the main thread has allocated or freed BESIDE blocks. Then takes
+ * memory in three ways on the main thread: for itself, for stacks (a limit of the driver's), and
+ * for itself again, and gives the first back. STANDIN_BLOCKS names the size that blocks. The call
+ * is left when the stand-in has written that it blocks.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -20,6 +21,7 @@
 #include <unistd.h>
 
 #define MIB ((size_t)1 << 20)
+#define BESIDE 8
 #define STACK_LIMIT 0 /* CU_LIMIT_STACK_SIZE */
 
 typedef unsigned long long address;
@@ -76,15 +78,39 @@ static void leave_by_jump(void)
     send_alarms(0);
 }
 
-static int leave_by_cancel(int asynchronous)
+static int alloc_all(address ret[BESIDE])
 {
+    int failed = 0;
+
+    for (int i = 0; i < BESIDE; i++)
+        failed |= alloc(&ret[i], 3 * MIB);
+    return failed;
+}
+
+static int free_all(const address blocks[BESIDE])
+{
+    int failed = 0;
+
+    for (int i = 0; i < BESIDE; i++)
+        failed |= CALL("cuMemFree_v2", (address), blocks[i]);
+    return failed;
+}
+
+static int leave_by_cancel(const char *way)
+{
+    int asynchronous = !strcmp(way, "asynchronous");
+    int frees = !strcmp(way, "beside-frees"), allocs = !strcmp(way, "beside-allocs");
+    address blocks[BESIDE];
     pthread_t thread;
     void *result;
 
-    if (pthread_create(&thread, NULL, block, asynchronous ? &thread : NULL))
+    if ((frees && alloc_all(blocks)) ||
+        pthread_create(&thread, NULL, block, asynchronous ? &thread : NULL))
         return 1;
     while (!is_blocked())
         usleep(1000);
+    if ((frees && free_all(blocks)) || (allocs && alloc_all(blocks)))
+        return 1;
     pthread_cancel(thread);
     pthread_join(thread, &result);
     return result != PTHREAD_CANCELED;
@@ -107,7 +133,7 @@ int main(int argc, char **argv)
         return 2;
     if (!strcmp(way, "jump"))
         leave_by_jump();
-    else if (leave_by_cancel(!strcmp(way, "asynchronous")))
+    else if (leave_by_cancel(way))
         return 3;
     return alloc(&first, 2 * MIB) ||
                    CALL("cuCtxSetLimit", (int, size_t), STACK_LIMIT, (size_t)8192) ||

@@ -25,14 +25,16 @@ def sizes(trace, kind):
             if e["device"] == "cuda:0" and e["space"] == "cuda memory"]
 
 
-def left(way):
+def left(way, allocated=()):
+    """@return the entries of the book at the end"""
     done = harness.run(program("cuda/cuda_left"), way, options=["-qf"],
                        env=with_standin(STANDIN_BLOCKS=BLOCKS))
     equal(done.code, 0, "exit code", done)
-    equal(sizes(done.trace, "alloc"), [2 * MIB, 4 * MIB], "what was allocated after the call")
+    equal(sizes(done.trace, "alloc"), [*allocated, 2 * MIB, 4 * MIB], "what was allocated")
     [book] = report("ledger", done.trace, "--at", "end", "--device", "cuda:0")["devices"]
-    names = {entry["name"] for entry in book["entries"]}
-    equal((book["unexplained_bytes"], book["balanced"]), (0, True), "unexplained", sorted(names))
+    entries = {entry["name"]: entry["bytes"] for entry in book["entries"]}
+    equal((book["unexplained_bytes"], book["balanced"]), (0, True), "unexplained", entries)
+    return entries
 
 
 def test_jump():
@@ -46,6 +48,13 @@ def test_cancel():
 
 def test_asynchronous_cancel():
     left("asynchronous")
+
+
+def test_calls_beside():
+    """The rounding of calls beside one that blocks is measured together, by the first call after it."""
+    allocated = 8 * [3 * MIB]
+    equal(left("beside-allocs", allocated)["rounding to pages"], 8 * MIB, "rounding of allocations")
+    equal(left("beside-frees", allocated).get("rounding to pages", 0), 0, "rounding after the frees")
 
 
 def test_nvml_hangs():
