@@ -113,7 +113,7 @@ def test_in_order():
 
 
 def test_rate():
-    """What is said of the rate is consistent, and a slow one ends at once."""
+    """The figures of the rate agree, and a slow one ends at once."""
     def host_samples():
         found = report("events", "t.mled", "--kind", "sample")["events"]
         return sum(e["sampled_device"] == "cpu" and "used_bytes" in e for e in found)
@@ -304,7 +304,7 @@ def test_truth_in_plot():
 
 
 def test_other_processes():
-    """What a process that is not recorded has is said apart."""
+    """The memory of processes that are not recorded is reported separately."""
     other = subprocess.Popen([program("uses_gpu"), "128"], env=with_standin(), text=True,
                              stdin=subprocess.PIPE, stdout=subprocess.PIPE)
 
@@ -342,7 +342,7 @@ def test_driver_refuses():
     result = finish(process)
     equal(result.code, 0, "exit code", result)
     contains(result.err, "memledger: no GPU was sampled: the NVIDIA driver refuses", "note")
-    equal(result.err.count("GPU was sampled"), 1, "how often it is said")
+    equal(result.err.count("GPU was sampled"), 1, "the number of messages")
     equal([d["device"] for d in samples(result)["devices"]], ["cpu"], "devices")
 
 

@@ -265,7 +265,7 @@ def case_tcmalloc():
 
 
 def case_static():
-    """A statically linked program cannot be seen: it is said, and it runs."""
+    """A statically linked program cannot be recorded: a note says so, and it runs."""
     run = Run(program("heap_static"), status=7)
     check("statically linked" in run.err, "no word about static linking: " + run.err)
 

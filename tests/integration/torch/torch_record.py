@@ -68,7 +68,7 @@ class Recorded:
 
 
 def each(cases, test):
-    """Runs a test with each case; all that fail are told."""
+    """Runs a test with each case, and reports all that fail."""
     failures = []
     for case in cases:
         try:
