@@ -4,7 +4,6 @@
  *     ends thread-exit CODE | main-leaves CODE
  *     ends wait           prints "ready", waits for SIGINT or SIGTERM, exits 40 + number
  *     ends wait-default   the same, but the signal kills it
- *     ends sleep MS
  *     ends holds HOW CODE   ends by exit or _exit, with 100 MiB more
  *     ends parent HOW CODE  the same in a forked child, then allocates 100 MiB itself
  *
@@ -131,7 +130,5 @@ int main(int argc, char **argv)
         code = atoi(argv[3]);
         outlive_child(argv[2]);
     }
-    if (!strcmp(how, "sleep"))
-        usleep((useconds_t)code * 1000);
     return 0;
 }

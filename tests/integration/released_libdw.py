@@ -9,6 +9,8 @@ import subprocess
 import sys
 import tempfile
 
+PATIENCE_S = 600  # only ends what hangs
+
 # Allocates until its standard input ends, or once if it has an argument. Any process may trace it, also where the
 # kernel allows that to parents only.
 PROGRAM = """
@@ -48,7 +50,7 @@ int main(int argc, char **argv)
 
 
 def report(folder, *command):
-    done = subprocess.run(command, check=True, text=True, capture_output=True, timeout=60, cwd=folder)
+    done = subprocess.run(command, check=True, text=True, capture_output=True, timeout=PATIENCE_S, cwd=folder)
     return done.stdout
 
 
@@ -63,9 +65,9 @@ def check_attach(command, folder):
     program = subprocess.Popen(["./program"], text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=folder)
     program.stdout.readline()
     attached = subprocess.run([command, "attach", "--heap", "--for", "1s", "-o", "attached.mled", str(program.pid)],
-                              text=True, capture_output=True, timeout=60, cwd=folder)
+                              text=True, capture_output=True, timeout=PATIENCE_S, cwd=folder)
     program.stdin.close()
-    code = program.wait(timeout=60)
+    code = program.wait(timeout=PATIENCE_S)
     if "not allowed to trace" in attached.stderr:
         print(f"memledger attach was not tried: {attached.stderr}")
         return

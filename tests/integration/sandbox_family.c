@@ -22,8 +22,9 @@
 #include "sandbox_filters.h"
 
 #define BLOCKS 100
-#define CROWD 12    /* more threads than the first ring set has rings for */
-#define REFUSED 500 /* filters, and more until another one is installed */
+#define CROWD 12     /* more threads than the first ring set has rings for */
+#define REFUSED 500  /* filters, and more until another one is installed */
+#define UNDER_WAY 10 /* of these, before the other one is installed */
 
 static const char *self;
 static memledger_space space;
@@ -131,13 +132,16 @@ static void thread_then_child(const char *filter)
 }
 
 static _Atomic bool installed;
+static _Atomic unsigned refused;
 
 static void *install_bad_ones(void *unused)
 {
     (void)unused;
     work(1);
-    for (int i = 0; i < REFUSED || !installed; i++)
+    for (int i = 0; i < REFUSED || !installed; i++) {
         install("bad", 0);
+        refused++;
+    }
     return NULL;
 }
 
@@ -147,7 +151,8 @@ static void at_once(const char *filter)
     pthread_t thread;
 
     check(!pthread_create(&thread, NULL, install_bad_ones, NULL), "pthread_create");
-    nap_ms(1);
+    while (refused < UNDER_WAY)
+        nap_ms(1);
     check(!install(filter, 0), "a filter");
     installed = true;
     pthread_join(thread, NULL);
@@ -213,11 +218,13 @@ static void in_vfork(const char *filter)
     work(BLOCKS);
 }
 
-/* A process with a filter that does no harm ends before its child becomes a program. */
+/* A process with a filter that does no harm ends before its child becomes a program. It says that
+ * this process has ended, and goes on at the next line: meanwhile the collector may notice. */
 static void daemon_like(const char *filter)
 {
     pid_t parent, orphan;
     int fds[2], status;
+    char byte;
 
     check(!prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) && !pipe(fds), "preparing");
     parent = fork();
@@ -226,8 +233,6 @@ static void daemon_like(const char *filter)
         check(!install(filter, 0), "a filter");
         orphan = fork();
         if (!orphan) {
-            char byte;
-
             close(fds[1]);
             if (read(fds[0], &byte, 1) < 0)
                 _exit(7);
@@ -236,7 +241,7 @@ static void daemon_like(const char *filter)
         _exit(orphan < 0);
     }
     await(parent, 0);
-    nap_ms(500); /* the collector notices */
+    check(write(STDOUT_FILENO, "ended\n", 6) == 6 && read(STDIN_FILENO, &byte, 1) >= 0, "a line");
     close(fds[1]);
     check(waitpid(-1, &status, 0) > 0 && status == 3 << 8, "the orphan");
 }

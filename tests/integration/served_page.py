@@ -11,6 +11,8 @@ import subprocess
 import sys
 import urllib.request
 
+PATIENCE_S = 600  # only ends what hangs
+
 
 def check(command, trace):
     linked = subprocess.run(["readelf", "-d", command], check=True, text=True, capture_output=True)
@@ -24,16 +26,16 @@ def check(command, trace):
         address = process.stdout.readline().strip()
         browser = urllib.request.build_opener(
             urllib.request.HTTPCookieProcessor(http.cookiejar.CookieJar()))
-        browser.open(address, timeout=60).read()
+        browser.open(address, timeout=PATIENCE_S).read()
         root = address.partition("?")[0]
-        page = browser.open(root, timeout=60).read().decode()
+        page = browser.open(root, timeout=PATIENCE_S).read().decode()
         (script,) = re.findall(r'src="\./([^"]+\.js)"', page)
-        if len(browser.open(root + script, timeout=60).read()) < 10000:
+        if len(browser.open(root + script, timeout=PATIENCE_S).read()) < 10000:
             sys.exit("the script of the page is missing")
-        summary = json.load(browser.open(root + "api/summary?file=0", timeout=60))
+        summary = json.load(browser.open(root + "api/summary?file=0", timeout=PATIENCE_S))
     finally:
         process.send_signal(signal.SIGINT)
-        code = process.wait(timeout=60)
+        code = process.wait(timeout=PATIENCE_S)
     if code or "peak_bytes" not in summary:
         sys.exit(f"exit code {code}, {summary}")
 

@@ -228,7 +228,7 @@ def test_running_children():
     p = Program()
     attached = begin(p.process.pid)
     attached.terminate()
-    check("child process" not in last_words(attached), "nothing is said without children")
+    check("child process" not in last_words(attached), "a note about children without any")
     p.ask("stay 1 1000")
     before = harness.wait_until(lambda: child_of(p.process.pid), "the child")
     attached = begin(p.process.pid, "--heap")

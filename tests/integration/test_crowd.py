@@ -118,7 +118,7 @@ def test_threads_on_one_processor():
     for pid in harness.children(process.pid):
         pin(pid, processor)
     go_on(process)
-    result = finish(process, 200)
+    result = finish(process)
     check_all_there(result, count, pairs)
     switches, seconds = map(int, result.out.split()[-2:])
     wakes = count * pairs // HALF_RING_PAIRS
@@ -132,7 +132,7 @@ def test_forks_beside_hogs():
     process, _ = begin("forks", count, pairs)
     with hogs(3, min(os.sched_getaffinity(0))):
         go_on(process)
-        result = finish(process, 200)
+        result = finish(process)
     trace = check_all_there(result, count, pairs)
     equal(len(trace["processes"]), 1 + count, "processes")
 
@@ -149,7 +149,7 @@ def test_collector_without_processor():
         harness.wait_until(lambda: is_readable(process.stdout) or sleeps_of_threads(target) >= enough,
                            f"{enough} sleeps of the crowd")
         check(not is_readable(process.stdout), "the crowd ended: it did not wait for the collector")
-    result = finish(process, 200)
+    result = finish(process)
     check_all_there(result, count, pairs)
 
 

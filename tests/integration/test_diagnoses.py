@@ -24,7 +24,7 @@ def needs_root():
 
 
 def said_once(result, text):
-    equal(result.err.count(text), 1, f"how often it is said: {text}", result)
+    equal(result.err.count(text), 1, f"the number of messages: {text}", result)
     check("no room" not in result.err and "ulimit" not in result.err, "another reason is given too",
           result)
 
@@ -199,14 +199,14 @@ def test_version_said_once():
     env = dict(os.environ, LD_PRELOAD=library, MEMLEDGER_SESSION=os.path.abspath("session"))
     done = plain("sh", "-c", 3 * f"{program('ends')} exit 0; ", env=env)
     equal(done.returncode, 0, "exit code", done.stderr)
-    equal(done.stderr.count("different versions"), 1, "how often it is said", done.stderr)
+    equal(done.stderr.count("different versions"), 1, "the number of messages", done.stderr)
     # Under a filter that the launcher had too.
     with open("session/page", "r+b") as f:
         f.write(struct.pack("<III", 0x474e524d, 9999, 0))
     done = plain(program("sandbox_itself"), "prctl", "deny:ptrace", "--", "env",
                  *[f"{name}={env[name]}" for name in ("LD_PRELOAD", "MEMLEDGER_SESSION")],
                  "MEMLEDGER_SECCOMP=2:1", program("ends"), "exit", "0")
-    equal(done.stderr.count("different versions"), 1, "how often it is said", done.stderr)
+    equal(done.stderr.count("different versions"), 1, "the number of messages", done.stderr)
 
 
 def run_with_strange_torch(code):
@@ -227,7 +227,7 @@ def test_names_said_once():
     """Names that cannot be had in several Python processes."""
     result = run_with_strange_torch("import subprocess, sys, torch\n"
                                     "subprocess.run([sys.executable, '-c', 'import torch'])\n")
-    equal(result.err.count("cannot hook torch: module names are off"), 1, "how often it is said",
+    equal(result.err.count("cannot hook torch: module names are off"), 1, "the number of messages",
           result)
 
 

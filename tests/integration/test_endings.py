@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-# test_endings.py: what is said of runs that did not end well, of traces that are not whole, and of
+# test_endings.py: the notes on runs that did not end well, of traces that are not whole, and of
 # files in odd places.
 #
 # SPDX-License-Identifier: Apache-2.0
@@ -80,7 +80,7 @@ def test_nothing_on_the_heap():
 
 
 def test_truncated_is_not_empty():
-    """The missing part may hold the allocations: nothing is said about them."""
+    """The missing part may hold the allocations: no note mentions them."""
     run("true", options=["--heap"], trace="whole.mled")
     cut("whole.mled", "part.mled", -60)
     text = summary("part.mled").stdout

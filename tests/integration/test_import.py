@@ -488,7 +488,7 @@ def test_mxnet_curve():
 
 
 def test_mxnet_without_memory():
-    """A profile without memory counters: what is not known is said, and not drawn as 0."""
+    """A profile without memory counters: reports name the unknown values, and plots do not draw them as 0."""
     text = ('{"traceEvents": [{"name": "dot", "cat": "operator", "ph": "B", "ts": 1, "pid": 0, '
             '"tid": 1}, {"name": "dot", "cat": "operator", "ph": "E", "ts": 5, "pid": 0, "tid": 1}]}')
     trace = import_text(text)

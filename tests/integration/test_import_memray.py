@@ -15,7 +15,6 @@ from harness import MEMLEDGER, check, contains, equal, plain, report
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.join(HERE, "..", "..")
 DATA = os.path.join(HERE, "..", "data", "memray")
-RECORD_S = 120
 
 
 def memray_folder():
@@ -26,14 +25,14 @@ def memray_folder():
 def record(name, *options, program="memray_program.py"):
     command = [os.path.join(memray_folder(), "bin", "memray"), "run", "-q", "-f", *options, "-o", name,
                os.path.join(HERE, program)]
-    subprocess.run(command, check=True, timeout=RECORD_S, stdout=subprocess.DEVNULL)
+    subprocess.run(command, check=True, timeout=harness.PATIENCE_S, stdout=subprocess.DEVNULL)
     return name
 
 
 def truth_of(name):
     python = os.path.join(memray_folder(), "bin", "python")
     done = subprocess.run([python, os.path.join(HERE, "memray_truth.py"), name], check=True,
-                          capture_output=True, timeout=RECORD_S)
+                          capture_output=True, timeout=harness.PATIENCE_S)
     return json.loads(done.stdout)
 
 
@@ -129,7 +128,7 @@ def test_equal_to_memray():
 def memray_stats(name):
     command = [os.path.join(memray_folder(), "bin", "memray"), "stats", "--json", "-f", "-n", "100000", "-o",
                "stats.json", name]
-    subprocess.run(command, check=True, timeout=RECORD_S, stdout=subprocess.DEVNULL)
+    subprocess.run(command, check=True, timeout=harness.PATIENCE_S, stdout=subprocess.DEVNULL)
     with open("stats.json") as file:
         return json.load(file)
 

@@ -127,17 +127,28 @@ def test_growth_that_is_never_freed_comes_first():
     contains(text.replace("\n", " "), "memledger leaks --never-freed lists what was never freed", "the way on")
 
 
+# Over most of the run, however long Python takes to start, so that slices of time see it grow.
+KEEPER = """kept = []
+def keep():
+    kept.append(bytearray(100000))
+import os, time
+began = int(open("/proc/self/stat").read().rpartition(")")[2].split()[19]) / os.sysconf("SC_CLK_TCK")
+start_s = time.clock_gettime(time.CLOCK_BOOTTIME) - began
+for i in range(100):
+    keep()
+    time.sleep(max(0.01, start_s / 10))
+"""
+
+
 def test_lines_of_blocks():
     with open("keeper.py", "w") as f:
-        # Over most of the run, so that slices of time see it grow.
-        f.write("import time\nkept = []\nfor i in range(100):\n"
-                "    kept.append(bytearray(100000))\n    time.sleep(0.01)\n")
+        f.write(KEEPER)
     run("/usr/bin/python3", "keeper.py", trace="heap.mled",
         options=["-q", "--heap", "--stacks", "python", "--sample-hz", "0"])
     for arguments in (["table", "--by", "line"], ["leaks"]):
         text = plain(MEMLEDGER, *arguments, "heap.mled").stdout
         check("record with --stacks" not in text, "advice that was followed already", text)
-        contains(text, "keeper.py:4", f"the line in {arguments}")
+        contains(text, "keeper.py:3", f"the line in {arguments}")
     run(program("keeps"), "forever", trace="own.mled", options=["-q", "--stacks", "python"])
     contains(plain(MEMLEDGER, "leaks", "own.mled").stdout,
              "None of these has a stack: --stacks records those of PyTorch and MXNet only.",

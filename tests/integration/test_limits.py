@@ -110,7 +110,7 @@ def without_pages(after):
 
 
 def test_no_page_for_rings():
-    """It fails as a refusal: the process is not recorded, and that is said."""
+    """It fails as a refusal: the process is not recorded, and a note says so."""
     result = without_pages(0)
     contains(result.err, "1 process was not recorded", "note")
 
@@ -202,7 +202,7 @@ def test_attached_in_another_group():
 
 
 def test_killed_at_the_limit_of_a_group():
-    """The kernel kills the program; which limit it met is said."""
+    """The kernel kills the program; the closing note names the limit."""
     with small_group() as group:
         result = run("sh", "-c", f'echo $$ > {group}/cgroup.procs; exec "$@"', "sh",
                      harness.MEMLEDGER, "run", "-f", "--heap", "-o", "group.mled", "--",

@@ -33,7 +33,7 @@ def test_a_thousand_spaces():
 
 
 def test_more_spaces_than_there_are_numbers():
-    """What is refused is said, at the end of the run and by every report."""
+    """The closing note and every report name what was refused."""
     result = run(program("many_names"), 0, 65600, options=["-f"])
     equal(result.code, 0, "exit code", result)
     contains(result.err, "spaces were refused, and allocations in them are missing", "note")

@@ -36,7 +36,7 @@ def test_not_found():
 
 
 def test_python_script():
-    """What is a script for Python, and no program, is told with the way out."""
+    """For a script that is no program, the message names the way: python3."""
     with open("train.py", "w") as f:
         f.write("print()\n")
     refused(126, "memledger run -- python3 ./train.py", "./train.py")

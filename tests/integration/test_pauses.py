@@ -204,11 +204,12 @@ def test_scope_of_blocks_of_a_pause():
 
 def test_steps():
     """A pause is no time of the step in which it began, and plots show it."""
+    began = time.monotonic()
     p = Program()
     p.ask("step 0", "block 1 10", "step 1", "block 2 20")
     command("pause", p.pid)
     p.ask("step 2", "block 3 30", "step 3")
-    time.sleep(0.1)  # wide enough for its name in the picture
+    time.sleep(0.1 + time.monotonic() - began)  # half of the run so far: wide enough for its name in the picture
     command("resume", p.pid)
     p.ask("block 4 40", "step 4", "block 5 50")
     p.end()

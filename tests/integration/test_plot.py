@@ -253,7 +253,7 @@ def test_small_shares_are_left_out():
 
 
 def test_one_device():
-    """Of the device that is asked for, in every kind; one that is not there is told."""
+    """Of the device that is asked for, in every kind; a message names one that does not exist."""
     trace = TESTS / "golden" / "traces" / "gpt.mled"
     for device, peak in (("cuda:0", "35.7 MiB"), ("cpu", "68.4 KiB")):
         plot(trace, "--device", device, "-o", "one.svg")

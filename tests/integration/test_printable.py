@@ -12,7 +12,7 @@ import shutil
 import subprocess
 
 import harness
-from harness import MEMLEDGER, check, contains, equal, program
+from harness import MEMLEDGER, check, equal, program
 
 # Colour, a bell, a line that looks like ours, a tab, a C1 control in both spellings, a mark that
 # turns the rest around, an isolate, bytes that are no UTF-8, DEL.

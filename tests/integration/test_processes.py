@@ -137,7 +137,7 @@ def test_child_waited_for():
     end_child(child)
     result = finish(process)
     equal(result.code, 0, "exit code", result)
-    check("still running" not in result.err, "a process is said to run", result)
+    check("still running" not in result.err, "the note counts a process that has ended", result)
     equal(result.dump()["kinds"]["alloc"], 3, "allocations")
 
 

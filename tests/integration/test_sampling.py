@@ -79,7 +79,7 @@ def has_rss(mib, processes=1):
 def test_rss():
     """What was sampled is what the kernel says at the end."""
     result = run_until(lambda found: has_rss(200)(found) and found["processes"][0]["peak_pss_bytes"],
-                       program("touches"), 200, "wait")
+                       program("touches"), 200)
     found = samples(result)
     wanted = int(result.out) * 1024
     [process] = found["processes"]
@@ -113,7 +113,7 @@ def test_in_order():
 
 
 def test_rate():
-    """What is said of the rate is consistent, and a slow one ends at once."""
+    """The figures of the rate agree, and a slow one ends at once."""
     def host_samples():
         found = report("events", "t.mled", "--kind", "sample")["events"]
         return sum(e["sampled_device"] == "cpu" and "used_bytes" in e for e in found)
@@ -142,7 +142,7 @@ def test_off():
 
 def test_many_processes():
     """Each that comes and goes is sampled, or not, and nothing breaks."""
-    result = run_until(has_rss(60), "sh", "-c", "for i in $(seq 100); do true; done; " + program("touches") + " 60 wait")
+    result = run_until(has_rss(60), "sh", "-c", "for i in $(seq 100); do true; done; " + program("touches") + " 60")
     equal(result.code, 0, "exit code", result)
     most = max(p["peak_rss_bytes"] or 0 for p in samples(result)["processes"])
     check(60 * MIB <= most < 80 * MIB, "the last one's RSS", most)
@@ -173,12 +173,12 @@ def test_sample_only_leaves_alone():
 
 def test_sample_only_tree():
     """The program and its children, with what each had and how it ended."""
-    result = run_until(has_rss(50, processes=3), program("touches"), 50, "wait", 3, options=["--sample-only"])
+    result = run_until(has_rss(50, processes=3), program("touches"), 50, 3, options=["--sample-only"])
     equal(result.code, 0, "exit code", result)
     trace = result.dump()
     equal([p["how"] for p in trace["processes"]], ["started"] + 3 * ["forked"], "processes")
     equal([p["parent"] for p in trace["processes"]], [-1, 0, 0, 0], "parents")
-    contains(trace["processes"][0]["command"], "touches 50 wait 3", "command")
+    contains(trace["processes"][0]["command"], "touches 50 3", "command")
     equal(trace["kinds"]["process_end"], 4, "ends")
     equal(set(trace["kinds"]), {"sample", "process_end"}, "kinds")
     children = samples(result)["processes"][1:]
@@ -208,7 +208,7 @@ def test_sample_only_status():
 
 
 def test_reports_on_samples_alone():
-    result = run_until(has_rss(30), program("touches"), 30, "wait", options=["--sample-only"])
+    result = run_until(has_rss(30), program("touches"), 30, options=["--sample-only"])
     for verb in ("summary", "stats", "events"):
         done = plain(harness.MEMLEDGER, verb, result.trace)
         equal((done.returncode, done.stderr), (0, ""), f"memledger {verb}")
@@ -246,7 +246,7 @@ def go_on(process, where):
 
 def use_gpu(*options, mib=256, until=lambda found: True, **settings):
     """Each of its states is sampled. `until`: what else must have been before the block is freed."""
-    process = start(program("uses_gpu"), mib, "wait", options=["-f", *options], env=with_standin(**settings),
+    process = start(program("uses_gpu"), mib, options=["-f", *options], env=with_standin(**settings),
                     stdin=subprocess.PIPE)
     equal(harness.read_line(process), "begun", "the first place")
     before = wait_until(lambda: gpu_bytes(so_far()), "a sample before the block")
@@ -304,8 +304,8 @@ def test_truth_in_plot():
 
 
 def test_other_processes():
-    """What a process that is not recorded has is said apart."""
-    other = subprocess.Popen([program("uses_gpu"), "128", "wait"], env=with_standin(), text=True,
+    """The memory of processes that are not recorded is reported separately."""
+    other = subprocess.Popen([program("uses_gpu"), "128"], env=with_standin(), text=True,
                              stdin=subprocess.PIPE, stdout=subprocess.PIPE)
 
     def others(trace="t.mled"):
@@ -334,7 +334,7 @@ def test_no_numbers_by_process():
 
 
 def test_driver_refuses():
-    process = start(program("uses_gpu"), 256, "wait", env=with_standin(STANDIN_NVML_FAIL="init"),
+    process = start(program("uses_gpu"), 256, env=with_standin(STANDIN_NVML_FAIL="init"),
                     stdin=subprocess.PIPE)
     equal(harness.read_line(process), "begun", "the first place")
     wait_until(lambda: has_host(so_far()) and gpu_lane_ended(process), "a sample, and the driver's answer")
@@ -342,7 +342,7 @@ def test_driver_refuses():
     result = finish(process)
     equal(result.code, 0, "exit code", result)
     contains(result.err, "memledger: no GPU was sampled: the NVIDIA driver refuses", "note")
-    equal(result.err.count("GPU was sampled"), 1, "how often it is said")
+    equal(result.err.count("GPU was sampled"), 1, "the number of messages")
     equal([d["device"] for d in samples(result)["devices"]], ["cpu"], "devices")
 
 

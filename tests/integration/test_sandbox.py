@@ -4,9 +4,11 @@
 #
 # SPDX-License-Identifier: Apache-2.0
 import functools
+import subprocess
 
 import harness
-from harness import check, contains, equal, plain, program, run
+from harness import check, collector_of, contains, equal, finish, plain, program, read_line, run, start
+from kernel_counts import wait_until_asleep
 
 WAYS = ("prctl", "syscall")
 MODES = ((), ("--heap",), ("--heap=all",))
@@ -114,7 +116,7 @@ def test_threads_are_recorded():
 
 
 def test_exec():
-    """The program that is started in the sandbox runs; that it is not recorded is told."""
+    """The program that is started in the sandbox runs, and a note says that it is not recorded."""
     calls = ("memfd_create,socket,sendmsg,nanosleep,clock_nanosleep,prctl,gettid,getpid,getppid,"
              "madvise,ftruncate,fcntl,lseek,readlink,rt_sigprocmask,process_vm_readv,futex")
     for options in MODES:
@@ -183,10 +185,17 @@ def test_no_harm_in_many_processes():
 
 
 def test_no_harm_while_the_collector_looks():
-    """It comes by ten times a second, and knows of what a program was told when it started."""
+    """It looks ten times a second, and knows the filters that a program was started with."""
     command = [program("sandbox_itself"), "prctl", "deny:ptrace", "--", "sh", "-c",
-               "sleep 0.5; sh -c 'sleep 0.1; exit 3'"]
-    result = run(*command, options=("--heap",))
+               "echo first; read line; sh -c 'echo second; read line; exit 3'"]
+    process = start(*command, options=("--heap",), stdin=subprocess.PIPE)
+    collector = collector_of(process)
+    for place in "first", "second":
+        equal(read_line(process), place, "the shell")
+        wait_until_asleep(collector, 20, "rounds of the collector")
+        process.stdin.write("\n")
+        process.stdin.flush()
+    result = finish(process)
     equal(result.code, 3, "exit code", result)
     check("sandbox" not in result.err, "the note mentions a sandbox", result)
 
@@ -277,7 +286,15 @@ def test_vfork():
 
 def test_no_harm_after_the_parent():
     """A program whose parent added a harmless filter, and has ended."""
-    result = family("daemon", "deny:ptrace", out="done\ndone\n")
+    command = [program("sandbox_family"), "daemon", "deny:ptrace"]
+    done = plain(*command)
+    equal((done.returncode, done.stdout), (3, "ended\ndone\ndone\n"), "without memledger", done.stderr)
+    process = start(*command, options=["-f"], stdin=subprocess.PIPE)
+    equal(read_line(process), "ended", "the parent")
+    wait_until_asleep(collector_of(process), 20, "rounds of the collector")
+    process.stdin.write("\n")
+    result = finish(process)
+    equal((result.code, result.out), (3, "done\ndone\n"), "with memledger", result)
     equal(result.dump()["kinds"]["alloc"], 1 + 100 + 101, "allocations", result)
     check("sandbox" not in result.err, "the note mentions a sandbox", result)
 

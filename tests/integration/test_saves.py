@@ -105,7 +105,7 @@ def grow(within):
                     "    if os.path.exists('t-growth-1.mled'): break\n"
                     "    time.sleep(0.1)\n"
                     "wait_for('t-growth-1.mled')\n")
-    return run(sys.executable, "-c", code, options=["-f", "--on-growth", f"50%/{within}s"], timeout=200)
+    return run(sys.executable, "-c", code, options=["-f", "--on-growth", f"50%/{within}s"])
 
 
 def test_growth():

@@ -11,8 +11,12 @@ import time
 
 import harness
 from harness import check, contains, equal, program
+from kernel_counts import wait_until_asleep
 
-LINE = re.compile(r"memledger: [0-9.]+ s, [0-9,]+ events?, [^,]+ on disk, 1 process\r")
+QUIET_S = 2  # QUIET_NS of run_notes.c
+# PROGRESS_MS of run_program.c is 500: these rounds take twice as long as there is no line.
+ROUNDS = 2 * QUIET_S * 2
+LINE = re.compile(r"memledger: (?P<time>[0-9.]+) s, [0-9,]+ events?, [^,]+ on disk, 1 process\r")
 
 
 class OnTerminal:
@@ -61,20 +65,32 @@ def test_progress():
 
 
 def test_no_progress_at_first():
-    run = OnTerminal(program("ends"), "sleep", "300")
-    equal(run.end(), 0, "exit code", run.text)
-    check("on disk" not in run.text, "a progress line within two seconds", repr(run.text))
+    """The launcher looks several times before it shows the first line."""
+    run = OnTerminal(program("ends"), "wait")
+    run.read_until(LINE)
+    run.press(b"\x03")
+    equal(run.end(), 40 + signal.SIGINT, "exit code", run.text)
+    first = LINE.search(run.text)
+    check("on disk" not in run.text[:first.start()], "a progress line within the first second", repr(run.text))
+    check(float(first["time"]) >= QUIET_S, "a progress line within two seconds", repr(run.text))
 
 
 def test_quiet():
-    run = OnTerminal("-q", program("ends"), "sleep", "3200")
-    equal(run.end(), 0, "exit code")
-    equal(run.text, "", "what a quiet run shows")
+    run = OnTerminal("-q", program("ends"), "wait")
+    run.read_until("ready")
+    wait_until_asleep(run.pid, ROUNDS, "rounds of the launcher")
+    os.kill(run.pid, signal.SIGTERM)
+    equal(run.end(), 40 + signal.SIGTERM, "exit code", run.text)
+    equal(run.text, "ready\r\n", "what a quiet run shows")
 
 
 def test_not_a_terminal():
-    result = harness.run(program("ends"), "sleep", 3200, options=["--sample-hz", "0"])
-    equal(result.code, 0, "exit code", result)
+    process = harness.start(program("ends"), "wait", options=["--sample-hz", "0"])
+    equal(harness.read_line(process), "ready", "first line")
+    wait_until_asleep(process.pid, ROUNDS, "rounds of the launcher")
+    process.terminate()
+    result = harness.finish(process)
+    equal(result.code, 40 + signal.SIGTERM, "exit code", result)
     equal(len(result.err.splitlines()), 2, "lines", result)
 
 

@@ -11,11 +11,10 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 import urllib.parse
 
 import harness
-from harness import MEMLEDGER, check, contains, equal, plain, program
+from harness import MEMLEDGER, check, contains, equal, plain
 
 TRACES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "golden", "traces")
 GPT = os.path.join(TRACES, "gpt.mled")

@@ -1,9 +1,7 @@
-/* uses_gpu.c: allocates memory of the first GPU through the CUDA driver, reports the block,
- * waits, frees it.
+/* uses_gpu.c: allocates memory of the first GPU through the CUDA driver, reports the block, and
+ * frees it. After each step it prints where it is, and waits for a line.
  *
- *     uses_gpu MIB MS|wait
- *
- * With "wait" it says where it is, and waits for a line.
+ *     uses_gpu MIB
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -11,8 +9,6 @@
 #include <memledger/memledger.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 static void *cuda;
 
@@ -27,14 +23,10 @@ static void *cuda;
         }                                                                                          \
     } while (0)
 
-static void wait_at(const char *where, const char *ms)
+static void wait_at(const char *where)
 {
     char line[16];
 
-    if (strcmp(ms, "wait") != 0) {
-        usleep(1000 * (useconds_t)atoi(ms));
-        return;
-    }
     puts(where);
     fflush(stdout);
     if (!fgets(line, sizeof(line), stdin))
@@ -44,7 +36,6 @@ static void wait_at(const char *where, const char *ms)
 int main(int argc, char **argv)
 {
     size_t bytes = (size_t)strtoull(argc > 1 ? argv[1] : "64", NULL, 10) << 20;
-    const char *ms = argc > 2 ? argv[2] : "300";
     unsigned long long block;
     memledger_space space;
     void *context;
@@ -57,13 +48,13 @@ int main(int argc, char **argv)
     CALL("cuInit", (unsigned), 0);
     CALL("cuDevicePrimaryCtxRetain", (void **, int), &context, 0);
     CALL("cuCtxSetCurrent", (void *), context);
-    wait_at("begun", ms);
+    wait_at("begun");
     CALL("cuMemAlloc_v2", (unsigned long long *, size_t), &block, bytes);
     space = memledger_space_open("cuda:0", MEMLEDGER_DRIVER, "test");
     memledger_alloc(space, (void *)block, bytes);
-    wait_at("allocated", ms);
+    wait_at("allocated");
     memledger_free(space, (void *)block);
     CALL("cuMemFree_v2", (unsigned long long), block);
-    wait_at("freed", ms);
+    wait_at("freed");
     return 0;
 }

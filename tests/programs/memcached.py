@@ -6,12 +6,12 @@ import os
 import signal
 import socket
 
-from stage import Server, free_port
+from stage import PATIENCE_S, Server, free_port
 
 
 def connected(port):
     try:
-        return socket.create_connection(("127.0.0.1", port), timeout=30)
+        return socket.create_connection(("127.0.0.1", port), timeout=PATIENCE_S)
     except OSError:
         return None
 

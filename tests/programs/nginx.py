@@ -8,7 +8,7 @@ import urllib.error
 import urllib.request
 from concurrent.futures import ThreadPoolExecutor
 
-from stage import Server, free_port
+from stage import PATIENCE_S, Server, free_port
 
 REQUESTS = 400
 
@@ -38,7 +38,7 @@ def program():
 
 def fetch(port, name):
     try:
-        with urllib.request.urlopen(f"http://127.0.0.1:{port}/{name}", timeout=60) as reply:
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/{name}", timeout=PATIENCE_S) as reply:
             return reply.status, hashlib.sha256(reply.read()).hexdigest()
     except urllib.error.HTTPError as error:
         return error.code, None

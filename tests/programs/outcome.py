@@ -67,7 +67,7 @@ class Recorder:
     def losses(self, trace):
         """Events lost, as the trace says; a trace that cannot be read is a failure."""
         done = subprocess.run([self.memledger, "summary", "--json", trace], capture_output=True,
-                              text=True, timeout=300)
+                              text=True, timeout=600)
         check(done.returncode == 0, f"{trace} cannot be read", done.stderr)
         return int(re.search(r'"lost": *([0-9]+)', done.stdout).group(1))
 

@@ -14,7 +14,7 @@ import time
 
 from outcome import Failure, check, end_group, own_words
 
-PATIENCE_S = 300 # long: this only ends what hangs
+PATIENCE_S = 600  # long: this only ends what hangs
 
 
 def as_user(command):

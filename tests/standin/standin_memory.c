@@ -117,7 +117,10 @@ static void block_if_asked(size_t bytes)
 {
     const char *blocks = getenv("STANDIN_BLOCKS");
 
-    while (blocks && bytes == strtoull(blocks, NULL, 10))
+    if (!blocks || bytes != strtoull(blocks, NULL, 10))
+        return;
+    standin_state_note(".blocked");
+    for (;;)
         pause();
 }
 

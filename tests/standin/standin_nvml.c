@@ -3,7 +3,7 @@
  *
  *     STANDIN_NVML_FAIL=init|memory   that call fails
  *     STANDIN_NVML_NO_PROCESSES=1     no numbers by process, as in virtual machines
- *     STANDIN_NVML_HANG_MS=N          memory queries take that long
+ *     STANDIN_NVML_HANG_MS=N          memory queries take that long, and are noted in a file
  *     STANDIN_NVML_HANG_AFTER=N       but not the first N of a process
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -74,8 +74,10 @@ static void hang(void)
     const char *text = getenv("STANDIN_NVML_HANG_MS");
     const char *after = getenv("STANDIN_NVML_HANG_AFTER");
     long ms = text ? atol(text) : 0;
-    if (ms > 0 && atomic_fetch_add(&queries, 1) >= (after ? atol(after) : 0))
-        nanosleep(&(struct timespec){.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000}, NULL);
+    if (ms <= 0 || atomic_fetch_add(&queries, 1) < (after ? atol(after) : 0))
+        return;
+    standin_state_note(".hung");
+    nanosleep(&(struct timespec){.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000}, NULL);
 }
 
 static int number_of(const struct device *device, int *ret_number)

@@ -102,17 +102,27 @@ static bool lives(const struct slot *slot)
            (look_up_process(pid, &started) && started == atomic_load(&slot->started));
 }
 
-static int open_file(void)
+static int open_file(const char *suffix, int flags)
 {
     char path[4096];
     const char *name = getenv("STANDIN_STATE");
-    if (!name || !*name) {
-        const char *folder = getenv("TMPDIR");
-        snprintf(path, sizeof path, "%s/standin-cuda.%u", folder && *folder ? folder : "/tmp",
-                 (unsigned)getuid());
-        name = path;
+    const char *folder = getenv("TMPDIR");
+    if (name && *name)
+        snprintf(path, sizeof path, "%s%s", name, suffix);
+    else
+        snprintf(path, sizeof path, "%s/standin-cuda.%u%s", folder && *folder ? folder : "/tmp",
+                 (unsigned)getuid(), suffix);
+    return open(path, flags | O_CREAT | O_CLOEXEC, 0600);
+}
+
+void standin_state_note(const char *suffix)
+{
+    int fd = open_file(suffix, O_WRONLY | O_APPEND);
+    if (fd < 0 || dprintf(fd, "%d\n", (int)getpid()) < 0) {
+        perror("stand-in for CUDA: cannot write beside its state; set STANDIN_STATE to a file");
+        _exit(70);
     }
-    return open(name, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    close(fd);
 }
 
 static void map_file(void)
@@ -120,7 +130,7 @@ static void map_file(void)
     pthread_mutex_lock(&map_lock);
     if (!slots) {
         size_t len = SLOTS * sizeof(struct slot);
-        int fd = open_file();
+        int fd = open_file("", O_RDWR);
         void *at = MAP_FAILED;
         if (fd >= 0 && ftruncate(fd, (off_t)len) == 0)
             at = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);

@@ -27,6 +27,10 @@ struct standin_process {
 int standin_device_count(void);
 uint64_t standin_total_bytes(void);
 
+/* Appends a line with this process's number to the file named as the state, with `suffix`: a fact
+ * that tests wait for, or count. */
+void standin_state_note(const char *suffix);
+
 /* Sixteen bytes, different on each device. */
 void standin_uuid(int device, unsigned char ret_uuid[16]);
 

@@ -228,6 +228,14 @@ static int64_t own_change(const struct ml_cuda_state *book, unsigned device,
 
 /* ---- Before and after a call ------------------------------------------------- */
 
+static void set_residual(struct ml_cuda_charges *charges, unsigned device,
+                         const struct ml_cuda_reading *r)
+{
+    charges->residual = ml_cuda_difference(device, r);
+    charges->unsettled = 0;
+    charges->looked = true;
+}
+
 void ml_cuda_look(struct ml_cuda_state *book, unsigned device)
 {
     struct ml_cuda_charges *charges = &book->charges[device];
@@ -244,8 +252,7 @@ void ml_cuda_look(struct ml_cuda_state *book, unsigned device)
     else if (!is_within(change_since_look(book, device, &r), OWN_ERROR_BYTES) &&
              ml_cuda_nvml_users(device, &users))
         note_own(charges, &users); /* a drift may be this process's own */
-    charges->residual = ml_cuda_difference(device, &r);
-    charges->looked = true;
+    set_residual(charges, device, &r);
 }
 
 void ml_cuda_leave_out(struct ml_cuda_state *book, unsigned device, int64_t bytes)
@@ -287,25 +294,37 @@ static int64_t within(int64_t bytes, uint64_t fall, const struct ml_cuda_cause *
     return (uint64_t)-bytes <= ml_min_u64(fall, cause->most_down) ? bytes : 0;
 }
 
-void ml_cuda_settle(struct ml_cuda_state *book, unsigned device, const struct ml_cuda_cause *cause)
+static uint64_t most_of(uint64_t calls, uint64_t most)
+{
+    return most == ML_CUDA_ANY_BYTES ? most : calls * most;
+}
+
+void ml_cuda_settle(struct ml_cuda_state *book, unsigned device, const struct ml_cuda_cause *of_one)
 {
     struct ml_cuda_charges *charges = &book->charges[device];
+    uint64_t calls = 1 + (uint64_t)charges->unsettled;
+    struct ml_cuda_cause of_all = *of_one;
     struct ml_cuda_users users = {0};
     struct ml_cuda_reading r;
     bool alone = is_alone(book, device);
-    uint64_t fall = alone ? most_fall(book, device, cause) : ML_CUDA_ANY_BYTES;
+    uint64_t fall;
 
+    of_all.most_up = most_of(calls, of_one->most_up);
+    of_all.most_down = most_of(calls, of_one->most_down);
+    fall = alone ? most_fall(book, device, &of_all) : ML_CUDA_ANY_BYTES;
     if (!charges->looked || !read_device(book, device, fall, &r))
         return;
     if (alone) {
         int64_t change = change_since_look(book, device, &r);
-        change = within(own_change(book, device, cause, change, &users), fall, cause);
+        change = within(own_change(book, device, &of_all, change, &users), fall, &of_all);
         if (change < 0)
-            take_or_before(book, device, cause, (uint64_t)-change);
+            take_or_before(book, device, &of_all, (uint64_t)-change);
         else
-            ml_cuda_charge(book, device, cause, change);
+            ml_cuda_charge(book, device, &of_all, change);
         note_own(charges, &users);
-        charges->residual = ml_cuda_difference(device, &r);
+        set_residual(charges, device, &r);
+    } else {
+        charges->unsettled++;
     }
     record_sample(book, device, &r, 0);
 }
@@ -328,8 +347,7 @@ void ml_cuda_enter_before(struct ml_cuda_state *book, unsigned device,
         ml_cuda_charge(book, device, &before, bytes);
     if (users)
         note_own(charges, users);
-    charges->residual = ml_cuda_difference(device, &r);
-    charges->looked = true;
+    set_residual(charges, device, &r);
     record_sample(book, device, &r, 0);
 }
 

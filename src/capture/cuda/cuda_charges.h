@@ -5,7 +5,7 @@
  * calls stays unexplained. A process that is not recorded and begins or ends during a call changes
  * the figure too; NVML's list of processes then tells this one's part. While several threads are in
  * calls that may change a device's memory, the difference cannot be divided: the last call to
- * return gets it. Processes take turns (cuda_turns.h).
+ * return gets it, up to its own limit for each of them. Processes take turns (cuda_turns.h).
  *
  * All functions are called with the book's lock held.
  *

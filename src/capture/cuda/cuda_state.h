@@ -73,6 +73,7 @@ struct ml_cuda_charges {
     int64_t residual;     /* NVML's figure less all books' at the last look */
     int64_t own_residual; /* NVML's figure for this process less this book's, at its last listing */
     uint32_t calls;       /* under way on this device */
+    uint32_t unsettled;   /* calls that changed the figure since the last look, beside others */
     bool has_turn;        /* while there are any calls; see cuda_turns.h */
     bool looked;
     bool changed;        /* and no sample shows it yet */

@@ -5,18 +5,19 @@
 # SPDX-License-Identifier: Apache-2.0
 import json
 import os
+import subprocess
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 
 import harness
 from harness import check, contains, equal, program, report, with_standin
+from kernel_counts import times_asleep
 
 MIB = 1 << 20
 BLOCKS = 13 * MIB
 HANGS_MS = 100 * harness.PATIENCE_S * 1000
-READ_LIMIT_S = 2  # how long the recorder waits for NVML: READ_LIMIT_MS of cuda_nvml.c
-QUICK = 12  # readings of NVML before it hangs
+SLEEPS_OF_WAIT = 100  # at most: READ_LIMIT_MS of cuda_nvml.c, by LOOK_NS of limited_call.c
 
 
 def sizes(trace, kind):
@@ -24,14 +25,16 @@ def sizes(trace, kind):
             if e["device"] == "cuda:0" and e["space"] == "cuda memory"]
 
 
-def left(way):
+def left(way, allocated=()):
+    """@return the entries of the book at the end"""
     done = harness.run(program("cuda/cuda_left"), way, options=["-qf"],
                        env=with_standin(STANDIN_BLOCKS=BLOCKS))
     equal(done.code, 0, "exit code", done)
-    equal(sizes(done.trace, "alloc"), [2 * MIB, 4 * MIB], "what was allocated after the call")
+    equal(sizes(done.trace, "alloc"), [*allocated, 2 * MIB, 4 * MIB], "what was allocated")
     [book] = report("ledger", done.trace, "--at", "end", "--device", "cuda:0")["devices"]
-    names = {entry["name"] for entry in book["entries"]}
-    equal((book["unexplained_bytes"], book["balanced"]), (0, True), "unexplained", sorted(names))
+    entries = {entry["name"]: entry["bytes"] for entry in book["entries"]}
+    equal((book["unexplained_bytes"], book["balanced"]), (0, True), "unexplained", entries)
+    return entries
 
 
 def test_jump():
@@ -47,17 +50,33 @@ def test_asynchronous_cancel():
     left("asynchronous")
 
 
+def test_calls_beside():
+    """The rounding of calls beside one that blocks is measured together, by the first call after it."""
+    allocated = 8 * [3 * MIB]
+    equal(left("beside-allocs", allocated)["rounding to pages"], 8 * MIB, "rounding of allocations")
+    equal(left("beside-frees", allocated).get("rounding to pages", 0), 0, "rounding after the frees")
+
+
 def test_nvml_hangs():
-    """It costs one wait in the process's life, and is said. So many allocations follow that the run
-    would not end within PATIENCE_S if each of them waited."""
-    count = QUICK + 2 * harness.PATIENCE_S // READ_LIMIT_S
-    mib = [1 + n % 20 for n in range(count)]
-    done = harness.run(program("cuda_steps_linked"), "init", "retain", *(f"alloc:{n}M" for n in mib),
-                       options=["-qf"],
-                       env=with_standin(STANDIN_NVML_HANG_MS=HANGS_MS, STANDIN_NVML_HANG_AFTER=QUICK))
+    """It costs one wait in the process's life, and memledger reports it."""
+    env = with_standin(STANDIN_NVML_HANG_MS=HANGS_MS, STANDIN_NVML_HANG_AFTER=12)
+    mib = range(1, 30)
+    process = harness.start(program("cuda_steps_linked"), "init", "retain",
+                            *(f"alloc:{n}M" for n in mib), "wait",
+                            options=["-qf"], env=env, stdin=subprocess.PIPE)
+    collector = harness.collector_of(process)
+    results = [json.loads(harness.read_line(process))["result"] for _ in range(2 + len(mib))]
+    equal(results, [0] * (2 + len(mib)), "results")
+    [pid] = set(harness.children(process.pid)) - {collector}
+    asleep = times_asleep(pid)
+    process.stdin.write("\n")
+    done = harness.finish(process)
     equal(done.code, 0, "exit code", done)
-    equal([json.loads(line)["result"] for line in done.out.splitlines()], [0] * (2 + count), "results")
     equal(sizes(done.trace, "alloc"), [n * MIB for n in mib], "what was recorded")
+    with open(env["STANDIN_STATE"] + ".hung") as hung:
+        equal(hung.read().split().count(str(pid)), 1, "readings that hang")
+    # More readings are not made while one hangs, but a call could wait for that one.
+    check(asleep < 2 * SLEEPS_OF_WAIT, f"the program slept {asleep} times")
     contains(done.err, "memledger: NVML does not answer", "note")
 
 

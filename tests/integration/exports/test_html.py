@@ -48,7 +48,8 @@ def browse(page, *words):
         if not path:
             raise harness.Skip(f"there is no {command}")
         done = subprocess.run(["node", "tests/browser/exported.mjs", page.path, *words], text=True,
-                              cwd=PAGE_FOLDER, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=180,
+                              cwd=PAGE_FOLDER, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                              timeout=harness.PATIENCE_S,
                               env={**os.environ, "BROWSER": browser, browser.upper(): path})
         equal(done.returncode, 0, f"in {browser}", done.stdout)
 

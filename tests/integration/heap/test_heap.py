@@ -19,6 +19,7 @@ import sys
 import tempfile
 
 SKIPPED = 77
+PATIENCE_S = 600  # only ends what hangs
 MEMLEDGER, PROGRAMS, CASE = sys.argv[1:4]
 SOURCES = os.path.dirname(os.path.abspath(__file__))
 
@@ -43,7 +44,7 @@ class Run:
             done = subprocess.run(
                 [MEMLEDGER, "run", "-q", "-o", trace] + ([heap] if heap else []) +
                 ["--"] + (limited(limit_as) if limit_as else []) + list(command),
-                stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=env, timeout=120)
+                stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=env, timeout=PATIENCE_S)
             self.command, self.preload = command, preload
             self.out, self.err = done.stdout.decode(), done.stderr.decode()
             check(done.returncode == status,
@@ -66,7 +67,7 @@ class Run:
 
 def report(what, trace):
     text = subprocess.run([MEMLEDGER, what, "--json", trace], stdout=subprocess.PIPE, check=True,
-                          timeout=120).stdout
+                          timeout=PATIENCE_S).stdout
     return json.loads(text)
 
 
@@ -264,7 +265,7 @@ def case_tcmalloc():
 
 
 def case_static():
-    """A statically linked program cannot be seen: it is said, and it runs."""
+    """A statically linked program cannot be recorded: a note says so, and it runs."""
     run = Run(program("heap_static"), status=7)
     check("statically linked" in run.err, "no word about static linking: " + run.err)
 

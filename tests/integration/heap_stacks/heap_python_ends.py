@@ -4,15 +4,15 @@
 import atexit
 import sys
 import threading
-import time
 import zlib
 
 DATA = bytes(100_000)
 
 
-def forever():
+def forever(has_allocated):
     while True:
         zlib.compress(DATA, 1)  # allocates without the interpreter's lock
+        has_allocated.set()
 
 
 class Late:
@@ -35,10 +35,12 @@ def subinterpreters():
 
 
 subinterpreters()
-for _ in range(4):
-    threading.Thread(target=forever, daemon=True).start()
+allocated = [threading.Event() for _ in range(4)]
+for event in allocated:
+    threading.Thread(target=forever, args=(event,), daemon=True).start()
 late = Late()
 sys.late = Late()
 atexit.register(bytearray, 30_000)
-time.sleep(0.05)
+for event in allocated:
+    event.wait()
 print("done")

@@ -12,7 +12,7 @@ import sys
 import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-PROGRAM_S = 200
+PROGRAM_S = 1800  # also with many stacks: this only ends what hangs
 SQL = ("create table t(a integer primary key, b text, c real);"
        "with recursive n(i) as (select 1 union all select i + 1 from n where i < {rows})"
        " insert into t select i, 'row ' || i, i * 1.5 from n;"

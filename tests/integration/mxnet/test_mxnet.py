@@ -195,8 +195,7 @@ def test_absent():
 
 
 def test_unknown():
-    """A version, a build or a layout that nobody knows is left alone, which is said
-    once."""
+    """An unknown version, build or layout is left alone, and one message says so."""
     for number, flags in {"10800": ["-DVERSION=10800", "-DHAS_STORAGE"],
                           "10901": ["-DVERSION=10901"],
                           "(10901)": ["-DVERSION=10901", "-DHAS_STORAGE"]}.items():
@@ -236,7 +235,7 @@ def run_with(library):
 def test_function_missing():
     notes, trace = run_with(library_without(RECORD))
     equal(len(notes), 1, "notes", notes)
-    contains(notes[0], "some of its memory has no names", "what is said")
+    contains(notes[0], "some of its memory has no names", "the message")
     born = events(trace, "alloc")
     check(any("FullyConnected" in e["scope"] for e in born), "no operators", born)
     check(any(e["category"] == "parameter" for e in events(trace, "label")), "no names")
@@ -248,7 +247,7 @@ def test_another_build():
     report says so."""
     notes, trace = run_with(library_of_another_build())
     equal(len(notes), 1, "notes", notes)
-    contains(notes[0], "its memory is not recorded", "what is said")
+    contains(notes[0], "its memory is not recorded", "the message")
     equal([s for s in trace["spaces"] if s["name"] == "mxnet"], [], "spaces")
     equal(harness.report("summary", "t.mled")["health"]["left_alone"], ["mxnet"], "health")
     contains(plain(harness.MEMLEDGER, "summary", "t.mled").stdout, "MXNet's memory was not recorded",
@@ -258,7 +257,7 @@ def test_another_build():
 def test_storage_missing():
     notes, trace = run_with(library_without(ALLOC))
     equal(len(notes), 1, "notes", notes)
-    contains(notes[0], "its memory is not recorded", "what is said")
+    contains(notes[0], "its memory is not recorded", "the message")
     equal([s for s in trace["spaces"] if s["name"] == "mxnet"], [], "spaces")
 
 

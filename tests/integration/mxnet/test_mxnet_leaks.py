@@ -13,7 +13,7 @@ PROGRAM = os.path.join(os.path.dirname(os.path.abspath(__file__)), "rnn_steps.py
 
 
 def test_rnn_keeps_three_blocks_a_step():
-    result = run(python(), PROGRAM, options=["-qf"], timeout=120,
+    result = run(python(), PROGRAM, options=["-qf"],
                  env=dict(os.environ, OMP_NUM_THREADS="1"))
     equal(result.code, 0, "exit code", result)
     found = report("leaks", result.trace, "--by", "module")

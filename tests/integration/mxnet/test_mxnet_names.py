@@ -356,13 +356,13 @@ def test_symbols_are_no_arrays():
 
 
 def test_names_are_all_there_or_none():
-    """What fails half-way is said once and undone; the program goes on."""
+    """A change that fails half-way is reported once and undone; the program goes on."""
     program = os.path.join(os.path.dirname(harness.__file__), "half_installed.py")
     whole = harness.run(mxnet_run.python(), program, "mxnet", options=("-qf",))
     contains(whole.out, "mxnet.autograd.backward", "what stands in front")
     half = harness.run(mxnet_run.python(), program, "mxnet", "_install_waits", options=("-qf",))
     equal((half.code, half.out.strip()), (0, "[]"), "what is left of it", half)
-    equal(half.err.count("cannot hook mxnet: module names are off"), 1, "how often it is said", half)
+    equal(half.err.count("cannot hook mxnet: module names are off"), 1, "the number of messages", half)
     harness.balanced(half.dump())
 
 

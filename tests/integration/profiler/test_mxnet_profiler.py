@@ -146,11 +146,11 @@ def test_wrong():
                        "whose": "worker or server", "scope": "global, process, thread",
                        "large": "9223372036854775807", "mode": "unknown key"}.items():
         equal(told[name][0], "RuntimeError", f"the error of {name}")
-        contains(told[name][1], part, f"what is said of {name}")
+        contains(told[name][1], part, f"the message about {name}")
     for name, part in {"state": "'stop' or 'run'", "process": "'worker' or 'server'",
                        "format": "'table' or 'json'", "sort": "'avg'"}.items():
         equal(told[name][0], "ValueError", f"the error of {name}")
-        contains(told[name][1], part, f"what is said of {name}")
+        contains(told[name][1], part, f"the message about {name}")
     equal(told["negative"][0], "OverflowError", "the error of a negative value")
     equal(told["stop"], ["memledger: cannot stop a task that is not started"], "a stop too many")
     check(not os.path.exists("never.json"), "half of a bad call was used")

@@ -208,7 +208,7 @@ def end(launcher):
 
 
 def orphaned():
-    """Without its collector the program goes on, and is told."""
+    """Without its collector the program goes on, and gets a message."""
     launcher, collector = start_stepwise()
     os.kill(collector, signal.SIGKILL)
     go_on(launcher)

@@ -77,7 +77,7 @@ print(errno.errorcode[reason], _recording._REASONS[reason])
 
 
 def test_other_version():
-    """A session of another version is refused as such, and nothing is said in the program."""
+    """A session of another version is refused as such, and the program prints nothing."""
     os.mkdir("session")
     for page in (struct.pack("<II", 0x474e524d, 9999) + bytes(8192 - 8),
                  struct.pack("<II", 0x474e524d, 2)):

@@ -27,7 +27,7 @@ import json, sys, nbclient
 from nbformat.v4 import new_code_cell, new_notebook
 cells = json.load(open("cells.json"))
 book = new_notebook(cells=[new_code_cell(cell) for cell in cells])
-nbclient.NotebookClient(book, timeout=120, kernel_name="python3").execute()
+nbclient.NotebookClient(book, timeout=None, kernel_name="python3").execute()
 json.dump([[output.get("data") for output in cell.outputs] for cell in book.cells], sys.stdout)
 """
 
@@ -38,7 +38,7 @@ def run_cells(*cells):
     with open("cells.json", "w") as f:
         json.dump([f"import sys; sys.path.insert(0, {os.environ['TEST_PACKAGE']!r})", *cells], f)
     env = {k: v for k, v in os.environ.items() if k not in ("PYTHONPATH", "LD_LIBRARY_PATH")}
-    done = plain(os.path.join(folder, "bin", "python"), "-c", RUNS_CELLS, timeout=240,
+    done = plain(os.path.join(folder, "bin", "python"), "-c", RUNS_CELLS,
                  env={**env, "PATH": f"{folder}/bin:{env['PATH']}", "JUPYTER_PLATFORM_DIRS": "1",
                       "IPYTHONDIR": os.path.abspath("ipython"), "HOME": os.getcwd()})
     equal(done.returncode, 0, "the notebook", done.stderr[-3000:])
@@ -76,7 +76,7 @@ def look_at(html):
         f.write(f"<!doctype html><meta charset=utf-8><body>{html}")
     done = subprocess.run(["node", "tests/browser/framed.mjs", os.path.abspath("framed.html")],
                           cwd=folder, env={**os.environ, "CHROMIUM": browser}, text=True,
-                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=180)
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=harness.PATIENCE_S)
     equal(done.returncode, 0, "the page in a frame", done.stdout)
 
 

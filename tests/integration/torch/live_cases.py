@@ -97,7 +97,7 @@ def interrupted():
 
 
 def early_trouble():
-    """What cannot be named is said once, however often recordings began before PyTorch."""
+    """Missing names are reported once, however often recordings began before PyTorch."""
     import memledger._torch
 
     def fail():

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-# test_autograd_layout.py: autograd's nodes belong to the modules that made them; nodes that are
-# laid out otherwise are left alone, which is said. With a double in PyTorch's place.
+# test_autograd_layout.py: autograd's nodes belong to the modules that made them; nodes with
+# another layout are left alone, and a message says so. With a double in PyTorch's place.
 #
 # SPDX-License-Identifier: Apache-2.0
 import harness
@@ -20,7 +20,7 @@ def scopes_of(layout):
 def test_known_layouts():
     for layout in ("weak", "counted"):
         result, scopes = scopes_of(layout)
-        equal(result.err, "", f"what is said of {layout}")
+        equal(result.err, "", f"the message about {layout}")
         equal(scopes, {"backward: net": NODES}, f"scopes of {layout}")
 
 

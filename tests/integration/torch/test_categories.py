@@ -117,8 +117,7 @@ def figures(record):
 def test_mem_tracker():
     """PyTorch's own MemTracker says the same, within 1 % of the peak."""
     need_torch()
-    done = plain(PYTHON, AGREEMENT, "--memledger", harness.MEMLEDGER, "--folder", ".",
-                 timeout=240)
+    done = plain(PYTHON, AGREEMENT, "--memledger", harness.MEMLEDGER, "--folder", ".")
     if done.returncode == NO_MEM_TRACKER:
         raise harness.Skip(done.stdout.strip(), machine=True)
     print(done.stdout, flush=True)

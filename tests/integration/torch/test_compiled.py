@@ -20,7 +20,6 @@ from torch_support import PYTHON, need_torch, said, version
 PROGRAM = os.path.join(os.path.dirname(os.path.abspath(__file__)), "compiled.py")
 ENOUGH = 0.99
 FIRST = (2, 15)  # the only version that was tried
-PATIENCE_S = 600
 NUMBER = re.compile(r"#\d+")  # of a model: the programs make several of a class
 FOLDER = tempfile.TemporaryDirectory(prefix="memledger-compiled-")
 CACHE = os.environ.get("TEST_COMPILED_CACHE") or os.path.join(FOLDER.name, "cache")
@@ -49,7 +48,7 @@ def alone():
     compiled autograd captures one call less of a graph from that cache."""
     need_compiler()
     os.environ["TORCHINDUCTOR_CACHE_DIR"] = CACHE
-    result = plain(PYTHON, PROGRAM, *CASES, timeout=PATIENCE_S,
+    result = plain(PYTHON, PROGRAM, *CASES,
                    env=os.environ | {"TORCHINDUCTOR_AUTOGRAD_CACHE": "0"})
     equal(result.returncode, 0, "exit code without memledger", result.stderr)
     return said(result.stdout, result)
@@ -62,8 +61,7 @@ def trace_of(name):
 def record(name, *cases):
     """What the program said, and its blocks."""
     trace = trace_of(name)
-    result = run(PYTHON, PROGRAM, *cases, trace=trace, options=["-qf", "--sample-hz", "0"],
-                 timeout=PATIENCE_S)
+    result = run(PYTHON, PROGRAM, *cases, trace=trace, options=["-qf", "--sample-hz", "0"])
     equal(result.code, 0, "exit code", result)
     return said(result.out, result), CompiledBlocks(report("sql", trace, QUERY)["rows"], cases)
 
@@ -154,7 +152,7 @@ for number in range(2):
 def test_a_recording_that_begins_later_has_names():
     """A compiled module does not always say whether it is true, or how long."""
     need_compiler()
-    result = plain(PYTHON, "-c", LATE, timeout=PATIENCE_S,
+    result = plain(PYTHON, "-c", LATE,
                    env=os.environ | {"PYTHONPATH": os.environ["TEST_PACKAGE"]})
     equal((result.returncode, result.stderr), (0, ""), "exit code and complaints")
 

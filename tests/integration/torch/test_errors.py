@@ -48,12 +48,12 @@ def test_refused():
 
 
 def test_names_are_all_there_or_none():
-    """What fails half-way is said once and undone; the program goes on."""
+    """A change that fails half-way is reported once and undone; the program goes on."""
     whole = run(PYTHON, HALF_INSTALLED, "torch", options=("-qf",))
     contains(whole.out, "torch.nn.Module.__call__", "what stands in front")
     half = run(PYTHON, HALF_INSTALLED, "torch", "_watch_optimizers", options=("-qf",))
     equal((half.code, half.out.strip()), (0, "[]"), "what is left of it", half)
-    equal(half.err.count("cannot hook torch: module names are off"), 1, "how often it is said", half)
+    equal(half.err.count("cannot hook torch: module names are off"), 1, "the number of messages", half)
     balanced(half.dump())
 
 

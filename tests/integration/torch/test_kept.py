@@ -10,15 +10,13 @@ from harness import equal, report, run
 from torch_support import PYTHON, need_torch, said, version
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-PATIENCE_S = 240
 FOLDER = tempfile.TemporaryDirectory(prefix="memledger-kept-")
 
 
 def named_as_told(case):
     need_torch()
     trace = os.path.join(FOLDER.name, f"{case}.mled")
-    result = run(PYTHON, os.path.join(HERE, "kept.py"), case, trace=trace, options=("-qf",),
-                 timeout=PATIENCE_S)
+    result = run(PYTHON, os.path.join(HERE, "kept.py"), case, trace=trace, options=("-qf",))
     equal(result.code, 0, "exit code", result)
     wanted = {(label, category): size for label, category, size in said(result.out, result)}
     rows = report("table", trace, "--by", "label,category", "--at", "end", "--device", "cpu",

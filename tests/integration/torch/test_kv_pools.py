@@ -11,7 +11,6 @@ from harness import equal, plain, report, run
 from torch_support import PYTHON, need_torch, said
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-PATIENCE_S = 240
 FOLDER = tempfile.TemporaryDirectory(prefix="memledger-kv-pools-")
 
 
@@ -23,12 +22,11 @@ def label_of(layer, names):
 def pools_of(library, module, program):
     """The bytes by label in kv_cache at the end, and what the program says."""
     need_torch()
-    if plain(PYTHON, "-c", f"import {module}", timeout=PATIENCE_S).returncode:
+    if plain(PYTHON, "-c", f"import {module}").returncode:
         raise harness.Skip(f"{PYTHON} has no {library}; set TORCH_PYTHON to one that has",
                            machine=True)
     trace = os.path.join(FOLDER.name, f"{library}.mled")
-    result = run(PYTHON, os.path.join(HERE, program), trace=trace, options=("-qf",),
-                 timeout=PATIENCE_S)
+    result = run(PYTHON, os.path.join(HERE, program), trace=trace, options=("-qf",))
     equal(result.code, 0, "exit code", result)
     rows = report("table", trace, "--by", "label,category", "--at", "end", "--top",
                   "1000000")["groups"]

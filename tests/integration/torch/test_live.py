@@ -134,7 +134,7 @@ def test_names_fail():
     told = said(done.stdout, done.stderr)
     check(told["path"] and told["path"] == told["stopped"], "the trace", told)
     check(not told["is_in_front"], "half of the names are there")
-    equal(done.stderr.count("cannot hook PyTorch: module names are off"), 1, "how often it is said")
+    equal(done.stderr.count("cannot hook PyTorch: module names are off"), 1, "the number of messages")
     balanced(harness.dump("nameless.mled"))
 
 
@@ -218,12 +218,12 @@ def test_interrupted():
 
 def test_early_trouble():
     done = case("early_trouble")
-    equal(done.stderr.count("cannot hook PyTorch: module names are off"), 1, "how often that is said",
+    equal(done.stderr.count("cannot hook PyTorch: module names are off"), 1, "the number of messages",
           done.stderr)
 
 
 def test_under_run():
-    """No second recording, and it is said once."""
+    """No second recording, and one message about it."""
     need_torch()
     result = run(PYTHON, CASES, "under_run", options=["-qf"], env=environment())
     equal(result.code, 0, "exit code", result)

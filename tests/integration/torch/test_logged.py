@@ -16,8 +16,7 @@ PROGRAM = os.path.join(os.path.dirname(os.path.abspath(__file__)), "logged_loops
 
 def recorded(case, env=None, starter=()):
     need_torch()
-    result = run(*starter, PYTHON, PROGRAM, case, env=env or dict(os.environ), options=["-qf"],
-                 timeout=200)
+    result = run(*starter, PYTHON, PROGRAM, case, env=env or dict(os.environ), options=["-qf"])
     equal(result.code, 0, f"exit code of {case}", result)
     return said(result.out, result)
 

@@ -15,7 +15,6 @@ from torch_support import PYTHON, need_torch, said, version
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ENOUGH = 0.99
-PATIENCE_S = 240
 FOLDER = tempfile.TemporaryDirectory(prefix="memledger-loops-")
 
 
@@ -24,7 +23,7 @@ class Recorded:
         need_torch()
         self.trace = os.path.join(FOLDER.name, "-".join((program, *words)) + ".mled")
         result = run(PYTHON, os.path.join(HERE, program), *words, trace=self.trace,
-                     options=("-qf",), timeout=PATIENCE_S, env=env)
+                     options=("-qf",), env=env)
         equal(result.code, 0, f"exit code of {program} {words}", result)
         self.told = said(result.out, result)
 

@@ -10,15 +10,14 @@ from harness import check, equal, plain, report, run
 from torch_support import PYTHON, need_torch, said
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-PATIENCE_S = 300
 PROGRAM_KIB, COLLECTOR_KIB = 2048, 8192  # by which they may grow
 
 
 def grows_little(*arguments):
     need_torch()
     command = PYTHON, os.path.join(HERE, "many_modules.py"), *arguments
-    alone = plain(*command, timeout=PATIENCE_S)
-    result = run(*command, options=["-qf"], timeout=PATIENCE_S)
+    alone = plain(*command)
+    result = run(*command, options=["-qf"])
     equal(result.code, 0, "exit code", result)
     without, = said(alone.stdout, alone.stderr)
     program, collector = said(result.out, result)

@@ -12,7 +12,6 @@ from harness import check, equal, report, run
 from torch_support import PYTHON, need_torch, said
 
 PROGRAM = os.path.join(os.path.dirname(os.path.abspath(__file__)), "optimizers.py")
-PATIENCE_S = 240
 FOLDER = tempfile.TemporaryDirectory(prefix="memledger-optimizers-")
 
 
@@ -21,7 +20,7 @@ def recorded():
     """What the program said, and {label: bytes} of all optimizer state at its end."""
     need_torch()
     trace = os.path.join(FOLDER.name, "optimizers.mled")
-    result = run(PYTHON, PROGRAM, trace=trace, options=("-qf",), timeout=PATIENCE_S)
+    result = run(PYTHON, PROGRAM, trace=trace, options=("-qf",))
     equal(result.code, 0, "exit code", result)
     rows = report("table", trace, "--by", "label,category", "--at", "end", "--top",
                   "1000000")["groups"]

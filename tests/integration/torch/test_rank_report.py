@@ -14,7 +14,6 @@ from torch_support import PYTHON, need_torch
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 PROGRAM = os.path.join(HERE, "rank_training.py")
-PATIENCE_S = 200
 
 
 def findings(*traces):
@@ -27,7 +26,7 @@ def test_training():
     with tempfile.TemporaryDirectory() as folder:
         trace = os.path.join(folder, "all.mled")
         result = run(PYTHON, os.path.join(HERE, "start_four.py"), PROGRAM, "--long", "1", "--leak",
-                     "2", trace=trace, options=["-qf", "--sample-hz", "0"], timeout=PATIENCE_S,
+                     "2", trace=trace, options=["-qf", "--sample-hz", "0"],
                      env={**os.environ, "OMP_NUM_THREADS": "1"})
         equal(result.code, 0, "exit code", result)
         check(os.path.exists(trace + ".digest"), "run writes the digest of a job")
@@ -52,8 +51,7 @@ def test_groups():
     need_torch()
     for words, place in [(["megatron"], "rank=0 world_size=1 dp=3 tp=1 pp=2"), (["deepspeed"], "rank=0 world_size=1 ep=2"),
                          (["ray"], "rank=0 world_size=1 launcher=ray job=01000000")]:
-        result = run(PYTHON, os.path.join(HERE, "place_modules.py"), *words, options=["-qf", "--sample-hz", "0"],
-                     timeout=PATIENCE_S)
+        result = run(PYTHON, os.path.join(HERE, "place_modules.py"), *words, options=["-qf", "--sample-hz", "0"])
         equal(result.code, 0, "exit code", result)
         equal(report("sql", result.trace, "select place from processes where place is not null")["rows"], [[place]],
               f"the place with {words}")

@@ -23,7 +23,6 @@ OLDEST = {"ddp": (1, 13), "ddp_view": (1, 13), "fsdp1": (2, 4), "fsdp1_original"
 RANKS = ("rank 0", "rank 1")
 MARKER_BYTES = 1004
 FLOAT_BYTES = 4
-PATIENCE_S = 200
 ENOUGH = 0.99
 FOLDER = tempfile.TemporaryDirectory()  # traces for all of the functions below
 
@@ -34,7 +33,7 @@ class Record:
         self.trace = os.path.join(FOLDER.name, f"{case}.mled")
         starter = TORCHRUN if version() >= (2, 0) else [os.path.join(HERE, "start_ranks.py")]
         result = run(PYTHON, *starter, PROGRAM, case, trace=self.trace,
-                     options=["-qf", "--sample-hz", "0"], timeout=PATIENCE_S,
+                     options=["-qf", "--sample-hz", "0"],
                      env={**os.environ, "OMP_NUM_THREADS": "1"})
         equal(result.code, 0, "exit code", result)
         [line] = [line for line in result.out.splitlines() if line.startswith("{")]

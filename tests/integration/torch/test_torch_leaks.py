@@ -15,14 +15,14 @@ PROGRAM = os.path.join(os.path.dirname(os.path.abspath(__file__)), "keeps_losses
 
 def record(what):
     result = run(sys.executable, PROGRAM, what, trace=f"{what}.mled",
-                 options=["-q", "--stacks", "python"], timeout=120)
+                 options=["-q", "--stacks", "python"])
     equal(result.code, 0, "exit code", result)
     return result.trace
 
 
 def record_evaluation():
     program = os.path.join(os.path.dirname(PROGRAM), "keeps_outputs.py")
-    result = run(sys.executable, program, trace="outputs.mled", options=["-q"], timeout=120)
+    result = run(sys.executable, program, trace="outputs.mled", options=["-q"])
     equal(result.code, 0, "exit code", result)
     return result.trace
 

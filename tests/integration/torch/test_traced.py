@@ -16,7 +16,6 @@ PROGRAM = os.path.join(os.path.dirname(os.path.abspath(__file__)), "traced.py")
 BACKEND = "eager"  # runs the graphs as they are
 CASES = os.environ.get("TEST_TRACED", "").split()
 FIRST = (2, 0)
-PATIENCE_S = 600
 
 
 def need_compiler():
@@ -28,7 +27,7 @@ def need_compiler():
 @functools.cache
 def alone():
     need_compiler()
-    result = plain(PYTHON, PROGRAM, BACKEND, *CASES, timeout=PATIENCE_S)
+    result = plain(PYTHON, PROGRAM, BACKEND, *CASES)
     equal(result.returncode, 0, "exit code without memledger", result.stderr)
     return said(result.stdout, result)
 
@@ -36,8 +35,7 @@ def alone():
 @functools.cache
 def recorded():
     need_compiler()
-    result = run(PYTHON, PROGRAM, BACKEND, *CASES, options=["-qf", "--sample-hz", "0"],
-                 timeout=PATIENCE_S)
+    result = run(PYTHON, PROGRAM, BACKEND, *CASES, options=["-qf", "--sample-hz", "0"])
     equal(result.code, 0, "exit code", result)
     return said(result.out, result)
 
@@ -70,7 +68,7 @@ memledger.stop()
 
 def test_a_recording_that_begins_after_the_compiler():
     need_compiler()
-    result = plain(PYTHON, "-c", LATE, timeout=PATIENCE_S,
+    result = plain(PYTHON, "-c", LATE,
                    env=os.environ | {"PYTHONPATH": os.environ["TEST_PACKAGE"],
                                      "PYTHONWARNINGS": "ignore"})  # about Python 3.13.0
     equal((result.returncode, result.stderr), (0, ""), "exit code and complaints")

@@ -13,7 +13,6 @@ from torch_support import PYTHON, need_torch
 
 PROGRAM = os.path.join(os.path.dirname(os.path.abspath(__file__)), "wrapped.py")
 KINDS = ["ddp", "part", "checkpoints", "all"]
-PATIENCE_S = 200
 LAYERS = 5  # of the model, that have parameters
 HELD = ("parameter", "gradient", "optimizer_state")
 FOLDER = tempfile.TemporaryDirectory()  # traces for all of the functions below
@@ -23,8 +22,7 @@ FOLDER = tempfile.TemporaryDirectory()  # traces for all of the functions below
 def recorded(kind):
     need_torch()
     trace = os.path.join(FOLDER.name, f"{kind}.mled")
-    result = run(PYTHON, PROGRAM, kind, trace=trace, options=["-qf", "--sample-hz", "0"],
-                 timeout=PATIENCE_S)
+    result = run(PYTHON, PROGRAM, kind, trace=trace, options=["-qf", "--sample-hz", "0"])
     equal(result.code, 0, "exit code", result)
     return trace
 

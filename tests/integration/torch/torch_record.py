@@ -13,7 +13,6 @@ from harness import check, equal, plain, report, run
 from torch_support import PYTHON, need_torch
 
 PROGRAM = os.path.join(os.path.dirname(os.path.abspath(__file__)), "training.py")
-PATIENCE_S = 240  # torch.compile takes its time
 FOLDER = tempfile.TemporaryDirectory(prefix="memledger-training-")
 
 CASES = ["mlp", "cnn", "transformer", "lstm", "shared", "checkpoint", "checkpoint_reentrant",
@@ -25,7 +24,7 @@ CASES = ["mlp", "cnn", "transformer", "lstm", "shared", "checkpoint", "checkpoin
 def alone(case, *words):
     """The program without memledger."""
     need_torch()
-    return plain(PYTHON, PROGRAM, case, *words, timeout=PATIENCE_S)
+    return plain(PYTHON, PROGRAM, case, *words)
 
 
 def modules_file(case):
@@ -49,8 +48,7 @@ class Recorded:
             raise harness.Skip(self.told["skip"], machine=True)
         self.case = case
         self.trace = os.path.join(FOLDER.name, "".join((case, *options)) + ".mled")
-        result = run(PYTHON, PROGRAM, case, trace=self.trace, options=("-qf", *options),
-                     timeout=PATIENCE_S)
+        result = run(PYTHON, PROGRAM, case, trace=self.trace, options=("-qf", *options))
         equal(result.code, 0, f"exit code of {case}", result)
         equal(result.out, without.stdout, f"what {case} prints", result.err)
 
@@ -70,7 +68,7 @@ class Recorded:
 
 
 def each(cases, test):
-    """Runs a test with each case; all that fail are told."""
+    """Runs a test with each case, and reports all that fail."""
     failures = []
     for case in cases:
         try:
