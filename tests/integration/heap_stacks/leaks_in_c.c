@@ -67,8 +67,8 @@ static void *end_of_recorder(void)
 /* In a page that the kernel joins with the recorder's variables. */
 __attribute__((noinline)) static void keep_after_recorder(void)
 {
-    void **page = mmap(end_of_recorder(), 4096, PROT_READ | PROT_WRITE,
-                       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    void **page =
+        mmap(end_of_recorder(), 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
     if (page != MAP_FAILED)
         *(void *volatile *)page = malloc(1008);
