@@ -112,6 +112,17 @@ def cupy_books(lab):
     show_book(lab, "cupy", trace)
 
 
+@check
+def thread_books(lab):
+    """Eight threads that allocate at the same time"""
+    program = lab.path("thread_rounds")
+    must([need_program("nvcc"), "-o", program, os.path.join(HERE, "thread_rounds.cu")])
+    for number in range(5):
+        trace, done = lab.record(f"threads{number}", [program])
+        print("  " + done.stdout.strip())
+        show_book(lab, f"threads {number}", trace)
+
+
 ALGORITHMS = ("direct", "im2col", "fft", "winograd", "cudnn")
 
 
