@@ -132,6 +132,12 @@ def dump(trace, events=False):
     return json.loads(done.stdout)
 
 
+def allocations_so_far(trace="t.mled"):
+    """How many are in the part of a trace that is on disk."""
+    done = plain(program("trace_dump"), trace)
+    return json.loads(done.stdout)["kinds"].get("alloc", 0) if done.returncode == 0 else 0
+
+
 def report(verb, trace, *options):
     """A report of memledger's own."""
     done = plain(MEMLEDGER, verb, trace, "--json", *options)

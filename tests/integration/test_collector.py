@@ -11,7 +11,7 @@ import subprocess
 import harness
 from harness import (check, collector_of, contains, equal, finish, program, read_line, start,
                      wait_until)
-from kernel_counts import counting_sleeps
+from kernel_counts import counting_sleeps, wait_until_asleep
 
 # More than the default ring holds: 131,072 words, 5 for a pair of events.
 FULL = 300000
@@ -38,7 +38,7 @@ def check_few_sleeps(sleeps, waiters):
 def test_killed():
     """The program ends by itself; what was written opens without its footer."""
     process, collector = begin(200000, FULL)
-    harness.wait_until(lambda: os.path.getsize("t.mled") > 100, "the first block on disk")
+    wait_until(harness.allocations_so_far, "the first block on disk")
     os.kill(collector, signal.SIGKILL)
     go_on(process)
     result = finish(process)
@@ -152,8 +152,8 @@ def test_started_meanwhile():
     go_on(process)
     equal(read_line(process), "1000", "events so far, with the collector stopped")
     os.kill(collector, signal.SIGCONT)
-    # Let it move before the program goes on.
-    harness.wait_until(lambda: os.path.getsize("t.mled") > 100, "the first block on disk")
+    # The program finds a place in the queue again.
+    wait_until_asleep(collector, 20, "rounds of the collector")
     go_on(process)
     result = finish(process)
     equal(result.code, 7, "exit code", result)

@@ -168,7 +168,7 @@ def test_stays_readable():
     """A reader that comes while the file is being written sees whole blocks."""
     process = harness.start(program("emit"), 200000, 200000, stdin=subprocess.PIPE)
     harness.read_line(process)
-    harness.wait_until(lambda: os.path.getsize("t.mled") > 100, "the first block on disk")
+    harness.wait_until(harness.allocations_so_far, "the first block on disk")
     trace = harness.dump("t.mled")
     check(not trace["has_index"] and trace["kinds"].get("alloc"), "what a reader sees", trace)
     process.stdin.write("\n")

@@ -55,7 +55,7 @@ def test_unfinished():
     """Three reasons for a trace without an end, and three sentences."""
     process = start(program("emit"), 1000, 1000, stdin=subprocess.PIPE)
     harness.read_line(process)
-    harness.wait_until(lambda: os.path.getsize("t.mled") > 1000, "the first block")
+    harness.wait_until(harness.allocations_so_far, "the first block on disk")
     contains(summary().stdout, "warning: still being recorded (last event ", "a summary meanwhile")
     check(harness.report("summary", "t.mled")["health"]["being_written"], "health meanwhile")
     contains(harness.plain(harness.MEMLEDGER, "steps", "t.mled").stderr,
