@@ -13,7 +13,7 @@ ITSELF, PART, TREE, ROOM = range(4)  # and more than ROOM: the later in its line
 
 def changed_files():
     """Those that are not committed, or not pushed; if there are none, those of the last commit.
-    @return the files, and what they are in words"""
+    @return the files, and where they were changed, in words"""
     files = covers.git("diff", "--name-only", "HEAD")
     if files is None:
         raise SystemExit("make check finds what was changed with git, and this is not a clone: use make test")
@@ -24,12 +24,12 @@ def changed_files():
             files += pushed
             break
     if files:
-        return sorted(set(files)), "changed files"
+        return sorted(set(files)), ""
     files = covers.git("diff", "--name-only", "HEAD~1", "HEAD")
     if files is None:
         raise SystemExit("nothing is changed, and this clone does not have the commit before the last: "
                          "use make test")
-    return files, "files of the last commit"
+    return files, " in the last commit"
 
 
 def distance(test, files, lines):
@@ -50,14 +50,18 @@ def distance(test, files, lines):
     return None
 
 
+def number_of(things, word):
+    return f"{len(things)} {word}{'' if len(things) == 1 else 's'}"
+
+
 def select(tests, known, seconds, cores=None, files=None):
     """The changed tests, and the nearest others that fit into so many seconds, without those of the
     suite `long`.
     @return them, and a sentence"""
     cores = cores or machine.cores()
-    what = "files"
+    where = ""
     if files is None:
-        files, what = changed_files()
+        files, where = changed_files()
     lines = covers.lines()
     near = [(distance(test, files, lines), test) for test in tests]
     near = sorted(((d, known.get(("plain", test["name"]), times.UNKNOWN), test)
@@ -70,7 +74,7 @@ def select(tests, known, seconds, cores=None, files=None):
             chosen.append(test)
         else:
             left.append(test["name"])
-    note = f"{len(chosen)} tests of {len(files)} {what}"
+    note = f"{number_of(chosen, 'test')} for {number_of(files, 'changed file')}{where}"
     if left:
         note += f"; make test also runs {', '.join(left)}"
     if all(how_far == TREE for how_far, *_ in near):
