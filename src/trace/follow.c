@@ -84,17 +84,11 @@ static int check_last_block(struct ml_trace *t)
 
 static bool is_other_file(const struct ml_trace *t, const struct stat *opened)
 {
-    struct ml_file_header h;
-    uint8_t bytes[ML_FILE_HEADER_BYTES];
     struct stat named;
 
-    if (stat(t->path, &named) == 0 &&
-        (named.st_dev != opened->st_dev || named.st_ino != opened->st_ino))
-        return true;
-    if (ml_pread_all(t->fd, bytes, sizeof(bytes), 0) ||
-        ml_file_header_get(bytes, &h) != ML_FRAME_OK)
-        return true;
-    return h.start_wall_ns != t->info.start_wall_ns;
+    return (stat(t->path, &named) == 0 &&
+            (named.st_dev != opened->st_dev || named.st_ino != opened->st_ino)) ||
+           ml_trace_is_replaced(t);
 }
 
 /* @return 1 if the block was added, 0 if it is not whole yet, or negative errno with a reason */
@@ -171,7 +165,7 @@ int ml_trace_grow(struct ml_trace *t, struct ml_error *err)
     if (code)
         return ml_error_set(err, code, "%s: cannot read it: %s", t->path, strerror(-code));
     if ((uint64_t)st.st_size < t->next_offset || is_other_file(t, &st))
-        return ml_error_set(err, -ESTALE, "%s: another recording has replaced it", t->path);
+        return ml_trace_replaced_error(t, err);
     if (t->info.has_index)
         return 0;
     ml_trace_defs_allow(&t->defs, (uint64_t)st.st_size -

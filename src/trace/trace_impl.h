@@ -37,6 +37,7 @@ struct ml_trace {
     const char *salvage_by; /* for messages: the option, or a command that has it */
     bool without_symbols;
     bool opened; /* and immutable from then on */
+    uint8_t header[ML_FILE_HEADER_BYTES]; /* of the file, as it was when it was opened */
     struct ml_trace_info info;
     struct ml_trace_defs defs;
     struct ml_index_totals totals;        /* of the index; zeros without one */
@@ -69,8 +70,15 @@ void ml_trace_sum_up(struct ml_trace *t, size_t first_block);
 int ml_trace_load_def_block(struct ml_trace *t, struct ml_block_reader *r,
                             const struct ml_index_entry *e);
 
+/* Whether a new recording has begun in the same file: it writes its header first. */
+bool ml_trace_is_replaced(const struct ml_trace *t);
+
+/* Set the message for this. @return -ESTALE */
+int ml_trace_replaced_error(const struct ml_trace *t, struct ml_error *err);
+
 /* Open a trace from a descriptor. Takes ownership of the descriptor, also on failure. Otherwise
- * as ml_trace_open. */
+ * as ml_trace_open.
+ * @return -ESTALE: it was replaced meanwhile */
 int ml_trace_open_fd(int fd, const char *path, const struct ml_trace_opts *opts,
                      struct ml_trace **ret, struct ml_error *err);
 

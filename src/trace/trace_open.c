@@ -16,6 +16,9 @@
 #include "io.h"
 #include "nanoseconds.h"
 
+/* To open a file of which new recordings take possession meanwhile. */
+#define TRIES 10
+
 static int check_file(struct ml_trace *t, struct ml_error *err)
 {
     struct stat st;
@@ -108,15 +111,14 @@ static int check_header(struct ml_trace *t, const uint8_t *bytes, struct ml_erro
 
 static int load_header(struct ml_trace *t, struct ml_error *err)
 {
-    uint8_t bytes[ML_FILE_HEADER_BYTES];
-    size_t len = (size_t)ml_min_u64(sizeof(bytes), t->info.file_bytes);
-    int code = ml_pread_all(t->fd, bytes, len, 0);
+    size_t len = (size_t)ml_min_u64(sizeof(t->header), t->info.file_bytes);
+    int code = ml_pread_all(t->fd, t->header, len, 0);
 
     if (code)
         return ml_error_set(err, code, "%s: cannot read it: %s", t->path, strerror(-code));
-    if (len < sizeof(bytes))
-        return short_file_error(t, bytes, len, err);
-    return check_header(t, bytes, err);
+    if (len < sizeof(t->header))
+        return short_file_error(t, t->header, len, err);
+    return check_header(t, t->header, err);
 }
 
 static int load_blocks(struct ml_trace *t, struct ml_block_reader *r, struct ml_error *err)
@@ -176,6 +178,28 @@ static int load(struct ml_trace *t, struct ml_block_reader *r, struct ml_error *
     return 0;
 }
 
+bool ml_trace_is_replaced(const struct ml_trace *t)
+{
+    uint8_t bytes[ML_FILE_HEADER_BYTES];
+
+    return ml_pread_all(t->fd, bytes, sizeof(bytes), 0) ||
+           memcmp(bytes, t->header, sizeof(bytes)) != 0;
+}
+
+int ml_trace_replaced_error(const struct ml_trace *t, struct ml_error *err)
+{
+    return ml_error_set(err, -ESTALE, "%s: another recording has replaced it", t->path);
+}
+
+/* A new recording cuts off the old blocks just after it has written its header, which may already
+ * be the one that was read. */
+static bool is_shorter_now(const struct ml_trace *t)
+{
+    struct stat st;
+
+    return fstat(t->fd, &st) == 0 && (uint64_t)st.st_size < t->info.file_bytes;
+}
+
 static int open_checked(struct ml_trace *t, struct ml_error *err)
 {
     struct ml_block_reader r;
@@ -191,6 +215,8 @@ static int open_checked(struct ml_trace *t, struct ml_error *err)
     else
         code = load(t, &r, err);
     ml_block_reader_release(&r);
+    if (ml_trace_is_replaced(t) || (code && is_shorter_now(t)))
+        return ml_trace_replaced_error(t, err);
     return code;
 }
 
@@ -234,8 +260,8 @@ int ml_trace_absent(const char *path, int code, struct ml_error *err)
     return ml_error_set(err, -code, "%s: cannot open it: %s%s", path, strerror(code), way_out);
 }
 
-int ml_trace_open(const char *path, const struct ml_trace_opts *opts, struct ml_trace **ret,
-                  struct ml_error *err)
+static int open_once(const char *path, const struct ml_trace_opts *opts, struct ml_trace **ret,
+                     struct ml_error *err)
 {
     /* O_NONBLOCK: opening a FIFO must not block before it is rejected. */
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
@@ -243,6 +269,16 @@ int ml_trace_open(const char *path, const struct ml_trace_opts *opts, struct ml_
     if (fd < 0)
         return ml_trace_absent(path, errno, err);
     return ml_trace_open_fd(fd, path, opts, ret, err);
+}
+
+int ml_trace_open(const char *path, const struct ml_trace_opts *opts, struct ml_trace **ret,
+                  struct ml_error *err)
+{
+    int code = -ESTALE;
+
+    for (unsigned i = 0; i < TRIES && code == -ESTALE; i++)
+        code = open_once(path, opts, ret, err);
+    return code;
 }
 
 void ml_trace_free(struct ml_trace *t)

@@ -11,6 +11,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -138,6 +140,54 @@ static void replaced_and_cut(void **state)
     replace_and_cut(NULL); /* the recording has ended */
 }
 
+#define REPLACEMENTS 100
+
+/* Makes recordings that take each other's place. @return NULL, or an error's number */
+static void *record_repeatedly(void *done)
+{
+    struct ml_error err = {0};
+    struct ml_dict dict;
+    intptr_t code = ml_dict_init(&dict);
+
+    for (uint64_t n = 1; code == 0 && n <= REPLACEMENTS; n++) {
+        struct ml_trace_writer w;
+
+        code = ml_trace_writer_open(&w, PATH, true, n, &dict, &err);
+        if (code)
+            break;
+        for (uint32_t i = 0; i < ML_SAMPLE_EVENTS; i++) {
+            struct ml_event e = ml_sample_event(i);
+
+            ml_trace_writer_event(&w, &e);
+            if (i % 20 == 19)
+                ml_trace_writer_flush(&w);
+        }
+        code = ml_trace_writer_close(&w);
+    }
+    ml_dict_release(&dict);
+    atomic_store((_Atomic bool *)done, true);
+    return (void *)code;
+}
+
+static void replaced_while_opened(void **state)
+{
+    _Atomic bool done = false;
+    struct ml_buf sample;
+    pthread_t recording;
+    void *failure;
+
+    (void)state;
+    ml_buf_init(&sample);
+    assert_int_equal(ml_sample_make(NULL, &sample), 0);
+    write_file(sample.data, sample.len, O_TRUNC);
+    assert_int_equal(pthread_create(&recording, NULL, record_repeatedly, &done), 0);
+    while (!atomic_load(&done))
+        ml_trace_free(open_it());
+    assert_int_equal(pthread_join(recording, &failure), 0);
+    assert_null(failure);
+    ml_buf_release(&sample);
+}
+
 /* A damaged block is an error only after a while: it might be half written. */
 static void damaged(void **state)
 {
@@ -202,6 +252,7 @@ int main(void)
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_byte),
         cmocka_unit_test(replaced_and_cut),
+        cmocka_unit_test(replaced_while_opened),
         cmocka_unit_test(damaged),
         cmocka_unit_test(lent_blocks),
     };
