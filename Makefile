@@ -79,7 +79,7 @@ help:
 	@echo 'make demo             record VGG-19 with each algorithm and compare them, on a GPU if there is one (BATCH=, SIZE=)'
 	@echo 'make test             run the tests; skip long ones whose files are unchanged'
 	@echo 'make test-nightly     run every test'
-	@echo 'make check            run the tests nearest to your change, in under a minute'
+	@echo 'make check            build, and run the tests nearest to your change for about 45 seconds'
 	@echo 'make test-gpu         check the books on a real GPU (CHECKS=: some of them)'
 	@echo 'make test-programs    compare real programs with and without memledger (PROGRAMS=: some)'
 	@echo 'make test-python      run Python'"'"'s own tests under memledger (MODULES=: some of them)'

@@ -181,9 +181,9 @@ static int load(struct ml_trace *t, struct ml_block_reader *r, struct ml_error *
 bool ml_trace_is_replaced(const struct ml_trace *t)
 {
     uint8_t bytes[ML_FILE_HEADER_BYTES];
+    int code = ml_pread_all(t->fd, bytes, sizeof(bytes), 0);
 
-    return ml_pread_all(t->fd, bytes, sizeof(bytes), 0) ||
-           memcmp(bytes, t->header, sizeof(bytes)) != 0;
+    return code == -ENODATA || (!code && memcmp(bytes, t->header, sizeof(bytes)) != 0);
 }
 
 int ml_trace_replaced_error(const struct ml_trace *t, struct ml_error *err)

@@ -19,9 +19,9 @@ def changed_files():
         raise SystemExit("make check finds what was changed with git, and this is not a clone: use make test")
     files += covers.git("ls-files", "--others", "--exclude-standard")
     for upstream in ("@{upstream}", "origin/HEAD", "origin/main"):
-        pushed = covers.git("diff", "--name-only", f"{upstream}...HEAD")
-        if pushed is not None:
-            files += pushed
+        unpushed = covers.git("diff", "--name-only", f"{upstream}...HEAD")
+        if unpushed is not None:
+            files += unpushed
             break
     if files:
         return sorted(set(files)), ""

@@ -2,6 +2,7 @@
 #
 # SPDX-License-Identifier: Apache-2.0
 import os
+import secrets
 import signal
 import subprocess
 import time
@@ -10,6 +11,8 @@ import machine
 
 SKIPPED = 77  # the exit code of a test that cannot run here
 MARK = "SUITE_JOB"  # in the environment of all that a job starts
+THIS_RUN = secrets.token_hex(8)  # no pid: a suite in a container may have the same
+MOST_S_TO_DIE = 10  # after SIGKILL; a process that waits for a driver or a disk may never end
 
 
 class Job:
@@ -33,7 +36,7 @@ class Job:
         os.makedirs(os.path.dirname(log), exist_ok=True)
         self.log, self.began = log, time.monotonic()
         self.process, self.result, self.words = None, None, ""
-        self.mark = f"{MARK}={os.getpid()}-{self.folder}-{self.name}"
+        self.mark = f"{MARK}={THIS_RUN}-{self.folder}-{self.name}"
         with open(log, "wb") as output:
             try:
                 # A session of its own, so that a Ctrl-C reaches only the scheduler, which ends it.
@@ -53,16 +56,16 @@ class Job:
         if not self.process:
             self.seconds, self.cpu_seconds, self.result = 0, 0, "failed"
             return True
-        late = self.limit_s and self.took() > self.limit_s
-        if late:
+        if self.limit_s and self.took() > self.limit_s and not self.words:
+            self.words = f"timed out after {self.limit_s} s"
             self.end()
-        pid, status, usage = os.wait4(self.process.pid, 0 if late else os.WNOHANG)
+        pid, status, usage = os.wait4(self.process.pid, os.WNOHANG)
         if pid == 0:
-            return False
+            return bool(self.words) and self.cannot_be_killed()
         code = self.process.returncode = os.waitstatus_to_exitcode(status)
         self.seconds, self.cpu_seconds = self.took(), usage.ru_utime + usage.ru_stime
-        if late:
-            self.words = f"timed out after {self.limit_s} s"
+        if self.words:
+            pass
         elif code < 0:
             self.words = f"signal {-code}"
         elif code and (self.is_build or code != SKIPPED):
@@ -70,6 +73,13 @@ class Job:
         self.result = "failed" if self.words else "skipped" if code else "passed"
         if self.result == "failed":
             self.end_the_rest()
+        return True
+
+    def cannot_be_killed(self):
+        if self.took() < self.limit_s + 2 * MOST_S_TO_DIE:
+            return False
+        self.words += f"; process {self.process.pid} cannot be killed"
+        self.seconds, self.cpu_seconds, self.result = self.took(), 0, "failed"
         return True
 
     def end(self):
@@ -84,8 +94,8 @@ class Job:
 
     def end_the_rest(self):
         """Until none is left: one may start another after the look at all processes."""
-        found = marked(self.mark)
-        while found:
+        found, until = marked(self.mark), time.monotonic() + MOST_S_TO_DIE
+        while found and time.monotonic() < until:
             kill(found)
             time.sleep(0.01)
             found = marked(self.mark)

@@ -91,7 +91,7 @@ def choose(options, tests, known, out):
         chosen, note = changed.select(tests, known, CHECK_SECONDS)
         return chosen, [note]
     left = sorted(test["name"] for test in tests if test["name"] in out)
-    note = f"{len(left)} long tests not run (make test-nightly runs them): {', '.join(left)}"
+    note = f"{changed.number_of(left, 'long test')} not run (make test-nightly runs them): {', '.join(left)}"
     return [test for test in tests if test["name"] not in out], [note] if left else []
 
 
@@ -126,7 +126,7 @@ class Interruption:
 
     def __init__(self):
         self.code = 0
-        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        for number in (signal.SIGINT, signal.SIGQUIT, signal.SIGTERM, signal.SIGHUP):
             if signal.getsignal(number) != signal.SIG_IGN:  # as nohup has set it
                 signal.signal(number, self.request)
 
@@ -149,10 +149,10 @@ def run(jobs, cores, interruption, log_end=".txt"):
             progress.tick()
             time.sleep(0.02 if queue.running and queue.running[-1].took() < 1 else 0.1)
     finally:
-        progress.close()
         for job in queue.running:
             job.end()
         times.keep(queue.ended)
+        progress.close()  # last: it fails if the terminal is gone
     if interruption.code:
         sys.exit(interruption.code)
     return queue.ended
@@ -166,7 +166,11 @@ def run_again(failed, interruption):
     print(f"==> again, alone: {', '.join(map(str, failed))}", flush=True)
     for job in failed:
         job.after, job.alone = None, True
-    return [job for job in run(failed, 1, interruption, "-again.txt") if job.result == "passed"]
+    ended = run(failed, 1, interruption, "-again.txt")
+    for job in ended:
+        if job.result == "skipped":
+            job.result, job.words = "failed", "skipped the second time"
+    return [job for job in ended if job.result == "passed"]
 
 
 def main():
@@ -216,7 +220,7 @@ def close(jobs, ended):
         if job.result == "failed":
             print(f"FAILED: {job}: {job.words}; {os.path.relpath(job.log, SOURCE)}")
     if missing:
-        print(f"{len(missing)} tests did not run")
+        print(f"{changed.number_of(missing, 'test')} did not run")
     if not counts["passed"] + counts["failed"]:
         print("no tests ran", file=sys.stderr)
         counts["failed"] = 1

@@ -131,9 +131,19 @@ class Ends(unittest.TestCase):
         wait_until(lambda: len(jobs.descendants(hanging.process.pid)) == 2)
         children = jobs.descendants(hanging.process.pid)
         hanging.limit_s = 1e-9
-        self.assertTrue(hanging.has_ended())
+        wait_until(hanging.has_ended)
         self.assertEqual((hanging.result, hanging.words), ("failed", "timed out after 1e-09 s"))
         wait_until(lambda: not any(map(runs, children)))
+
+    def test_what_cannot_be_killed_is_given_up(self):
+        hanging = job("test", 1, 1, ["sleep", "600"], limit_s=1e-9)
+        with mock.patch.object(jobs, "kill"), mock.patch.object(jobs, "MOST_S_TO_DIE", 0.1):
+            hanging.start(os.path.join(self.folder, "log"))
+            wait_until(hanging.has_ended)
+        self.assertEqual((hanging.result, hanging.words),
+                         ("failed", f"timed out after 1e-09 s; process {hanging.process.pid} cannot be killed"))
+        hanging.process.kill()
+        hanging.process.wait()
 
     def test_what_cannot_start_has_failed(self):
         ended = self.end_of([os.path.join(self.folder, "missing")])
@@ -199,10 +209,10 @@ class Times(unittest.TestCase):
         ended.result = result
         times.keep([ended])
 
-    def test_the_shortest_counts(self):
-        for seconds in (10, 4, 30):
+    def test_longer_ones_count_slowly(self):
+        for seconds, known in ((10, 10), (4, 4), (30, 4.41), (30, 4.86), (4.5, 4.5)):
             self.keep(seconds)
-        self.assertEqual(times.read()["plain", "test"], (4, 2))
+            self.assertEqual(times.read()["plain", "test"][0], known)
 
     def test_that_of_a_failure_does_not(self):
         self.keep(1, "failed")
@@ -428,6 +438,19 @@ class Again(unittest.TestCase):
         self.assertEqual(broken.result, "failed")
         self.assertEqual(sorted(os.listdir(os.path.join(self.folder, "plain"))),
                          ["broken-again.txt", "broken.txt", "flaky-again.txt", "flaky.txt"])
+
+    def test_one_that_is_skipped_the_second_time(self):
+        began = os.path.join(self.folder, "began")
+        skips = job("skips", 1, 0.1, ["sh", "-c", f"test -e {began} && exit 77; touch {began}; exit 1"])
+        self.assertEqual(self.run_twice(skips), [])
+        self.assertEqual((skips.result, skips.words), ("failed", "skipped the second time"))
+
+    def test_what_runs_is_ended_when_the_terminal_is_gone(self):
+        sleeps = job("sleeps", 1, 0.1, ["sleep", "600"])
+        gone = mock.Mock(side_effect=OSError)
+        with mock.patch.multiple(run_tests.Progress, tick=gone, close=gone):
+            self.assertRaises(OSError, run_tests.run, [sleeps], 2, mock.Mock(code=0))
+        wait_until(lambda: not runs(sleeps.process.pid))
 
     def test_each_runs_alone(self):
         """Beside nothing else that is tried again."""
