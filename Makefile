@@ -27,6 +27,7 @@ test-nightly:
 	@scripts/test.sh --long=all
 
 check:
+	$(if $(TEST_ARGS),$(error make check chooses the tests itself; for others: make test TEST_ARGS=NAME))
 	@scripts/setup.sh test
 	@scripts/test.sh --changed
 

@@ -11,7 +11,9 @@ set -euo pipefail
 . "$(dirname "$0")/common.sh"
 
 with_npm # the tests of the page run it too
-if ! scripts/build.sh --werror --configure; then
+setting=--for-tests
+[ "${1:-}" != --changed ] || setting=--for-check
+if ! scripts/build.sh $setting; then
   echo "0 passed, 1 failed"
   exit 1
 fi

@@ -353,6 +353,8 @@ def main():
                         expected.splitlines(True), text.splitlines(True), f"expected/{name}",
                         f"memledger {command}"))
     print(f"{len(CASES)} reports, {failures} differ")
+    if failures:
+        print("if they should: tests/golden/test_golden.py build/src/cli/memledger --update")
     return 1 if failures else 0
 
 

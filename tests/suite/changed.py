@@ -8,6 +8,7 @@ import covers
 import machine
 import times
 
+MOST_NAMED = 3  # files
 ITSELF, PART, TREE, ROOM = range(4)  # and more than ROOM: the later in its line of covers.txt
 
 
@@ -74,9 +75,10 @@ def select(tests, known, seconds, cores=None, files=None):
             chosen.append(test)
         else:
             left.append(test["name"])
-    note = f"{number_of(chosen, 'test')} for {number_of(files, 'changed file')}{where}"
+    named = ", ".join(files) if 0 < len(files) <= MOST_NAMED else number_of(files, "changed file")
+    note = f"{number_of(chosen, 'test')} for {named}{where}"
     if left:
-        note += f"; make test also runs {', '.join(left)}"
+        note += f"; left to make test: {', '.join(left)}"
     if all(how_far == TREE for how_far, *_ in near):
         note += "; only whole-tree checks apply: tests/suite/covers.txt has no line for these files"
     return chosen, note

@@ -2,6 +2,7 @@
 #
 # SPDX-License-Identifier: Apache-2.0
 import os
+import re
 import secrets
 import signal
 import subprocess
@@ -49,6 +50,23 @@ class Job:
 
     def took(self):
         return time.monotonic() - self.began
+
+    def steps(self):
+        """Of a build: how many are done, and how many there are, as ninja has printed last; None: unknown."""
+        if not self.is_build:
+            return None
+        with open(self.log, "rb") as log:
+            log.seek(0, os.SEEK_END)
+            log.seek(max(log.tell() - 4096, 0))
+            printed = re.findall(rb"^\[(\d+)/(\d+)\]", log.read(), re.M)
+        return tuple(map(int, printed[-1])) if printed else None
+
+    def seconds_left(self):
+        """Of a job that runs: at its own pace if it is a build, which may have much or little to do."""
+        done, steps = self.steps() or (0, 1)
+        if done > steps / 20:
+            return self.took() * (steps - done) / done
+        return max(self.seconds - self.took(), 0)
 
     def has_ended(self):
         """Sets `result` (passed, failed or skipped), `words` (the reason of a failure), `seconds` and
@@ -205,10 +223,10 @@ class Queue:
 
     def seconds_left(self):
         """By the expected times, at the pace so far."""
-        longest = max([job.seconds - job.took() for job in self.running] +
+        longest = max([job.seconds_left() for job in self.running] +
                       [job.seconds for job in self.waiting] + [0])
         left = sum(job.cpu_seconds for job in self.waiting)
-        left += sum(max(job.cpu_seconds - job.took() * job.load, 0) for job in self.running)
+        left += sum(job.seconds_left() * job.load for job in self.running)
         elapsed = time.monotonic() - self.began
         done = sum(job.expected_cpu_seconds for job in self.ended) + \
             sum(min(job.took() * job.load, job.cpu_seconds) for job in self.running)

@@ -48,7 +48,7 @@ class Progress:
                            [f"  all of it: {os.path.relpath(job.log, SOURCE)}"]))
 
     def tick(self):
-        running = ", ".join(str(job) + (" " + built_so_far(job) if job.is_build else "")
+        running = ", ".join(str(job) + ("" if not job.steps() else " [{}/{}]".format(*job.steps()))
                             for job in self.queue.running)
         if self.on_terminal:
             width = shutil.get_terminal_size().columns - 1
@@ -59,15 +59,6 @@ class Progress:
     def close(self):
         if self.on_terminal:
             print("\r\x1b[K", end="", flush=True)
-
-
-def built_so_far(job):
-    """The last "[done/all]" that ninja has printed."""
-    with open(job.log, "rb") as log:
-        log.seek(0, os.SEEK_END)
-        log.seek(max(log.tell() - 4096, 0))
-        lines = [line for line in log.read().decode(errors="replace").splitlines() if line[:1] == "["]
-    return lines[-1].partition("]")[0] + "]" if lines else ""
 
 
 def part_of(job):

@@ -154,8 +154,15 @@ def run(jobs, cores, interruption, log_end=".txt"):
         times.keep(queue.ended)
         progress.close()  # last: it fails if the terminal is gone
     if interruption.code:
+        print(f"interrupted: {counts_in_words(queue.ended)}, {len(queue.running + queue.waiting)} not run to the end")
         sys.exit(interruption.code)
     return queue.ended
+
+
+def counts_in_words(ended):
+    failed = [str(job) for job in ended if job.result == "failed"]
+    return (f"{sum(job.result == 'passed' for job in ended)} passed, {len(failed)} failed" +
+            (f" ({', '.join(failed)})" if failed else ""))
 
 
 def run_again(failed, interruption):

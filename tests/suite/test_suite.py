@@ -181,6 +181,19 @@ class TimeLeft(unittest.TestCase):
         queue = Queue([job(str(i), 30, 30) for i in range(10)], cores=2)
         self.assertAlmostEqual(self.left_at_the_beginning(queue), 300 / 1.8)
 
+    def test_a_build_is_left_as_long_as_its_own_steps_say(self):
+        build = job("build", 10, 10, is_build=True, load=1)
+        with tempfile.NamedTemporaryFile("w") as log:
+            build.log, build.began = log.name, 0
+            with mock.patch.object(jobs.time, "monotonic", return_value=5):
+                self.assertEqual(build.seconds_left(), 5)
+                log.write("ninja: Entering directory\n[1/100] a\n")
+                log.flush()
+                self.assertEqual(build.seconds_left(), 5)
+                log.write("[10/100] b\nwarning: [3] is\n")
+                log.flush()
+                self.assertEqual((build.steps(), build.seconds_left()), ((10, 100), 45))
+
     def left_at_the_beginning(self, queue):
         with mock.patch.object(jobs.time, "monotonic", return_value=queue.began):
             return queue.seconds_left()
@@ -264,7 +277,11 @@ class Changed(unittest.TestCase):
     def test_no_more_than_fits(self):
         names, note = self.chosen("src/capture/torch/tape.c", seconds=5)
         self.assertLessEqual(len(names), 8)
-        self.assertIn("make test also runs", note)
+        self.assertIn("tests for src/capture/torch/tape.c; left to make test: ", note)
+
+    def test_many_files_are_counted(self):
+        _, note = self.chosen("tests/data/a", "tests/data/b", "tests/data/c", "tests/data/d")
+        self.assertIn("tests for 4 changed files", note)
 
     def test_every_folder_is_covered(self):
         files = long_tests.all_files() or [os.path.relpath(os.path.join(folder, name), SOURCE)
