@@ -110,7 +110,7 @@ def all_jobs(options, cores, covered):
         if folder.name == "plain":
             tests, notes = choose(options, tests, known, out)
         if tests:
-            everything = folder.suites is None and not options.changed
+            everything = folder.suites is None and not options.changed and not options.names
             build = build_job(folder, tests, known, cores, everything)
             jobs += [build, *(test_job(folder, test, build, known, environment) for test in tests)]
     if unknown:
