@@ -36,7 +36,7 @@ struct ml_trace {
     bool salvage;
     const char *salvage_by; /* for messages: the option, or a command that has it */
     bool without_symbols;
-    bool opened; /* and immutable from then on */
+    bool opened;                          /* and immutable from then on */
     uint8_t header[ML_FILE_HEADER_BYTES]; /* of the file, as it was when it was opened */
     struct ml_trace_info info;
     struct ml_trace_defs defs;
