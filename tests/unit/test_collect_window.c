@@ -267,6 +267,40 @@ static void compare_peak(const struct ml_earlier *earlier, enum ml_window_peak_o
     assert_int_equal(peak.time_ns, whole->peak_time_ns);
 }
 
+static void compare_processes(const struct ml_earlier *earlier, const struct ml_replay *whole,
+                              const struct ml_replay *window, uint32_t count)
+{
+    const struct ml_gauge **of = calloc(count + 1, sizeof(*of));
+
+    for (size_t i = 0; i < window->processes.len; i++)
+        of[window->processes.items[i].number] = &window->processes.items[i].bytes;
+    for (size_t i = 0; i < whole->processes.len; i++) {
+        uint32_t number = whole->processes.items[i].number;
+
+        if (of[number])
+            compare_peak(earlier, ML_PEAK_OF_PROCESS, number, &whole->processes.items[i].bytes,
+                         of[number]);
+    }
+    free(of);
+}
+
+static void compare_spaces(const struct ml_earlier *earlier, const struct ml_replay *whole,
+                           const struct ml_replay *window, uint32_t count)
+{
+    const struct ml_gauge **of = calloc(count + 1, sizeof(*of));
+
+    for (size_t i = 0; i < window->spaces.len; i++)
+        of[window->spaces.items[i].number] = &window->spaces.items[i].bytes;
+    for (size_t i = 0; i < whole->spaces.len; i++) {
+        uint32_t number = whole->spaces.items[i].number;
+
+        if (of[number])
+            compare_peak(earlier, ML_PEAK_OF_SPACE, number, &whole->spaces.items[i].bytes,
+                         of[number]);
+    }
+    free(of);
+}
+
 /* Counters and peaks of the window, with what the file says about the time before it, are those of
  * the whole recording. */
 static void compare_sums(const struct reading *whole, const struct reading *window)
@@ -285,18 +319,8 @@ static void compare_sums(const struct reading *whole, const struct reading *wind
     compare_peak(&earlier, ML_PEAK_OF_ALL, 0, &whole->replay.bytes, &window->replay.bytes);
     compare_peak(&earlier, ML_PEAK_OF_DEVICE, ml_trace_space(window->trace, 0)->device,
                  &whole->replay.devices.items[0].bytes, &window->replay.devices.items[0].bytes);
-    for (size_t i = 0; i < whole->replay.processes.len; i++)
-        for (size_t k = 0; k < window->replay.processes.len; k++)
-            if (whole->replay.processes.items[i].number == window->replay.processes.items[k].number)
-                compare_peak(&earlier, ML_PEAK_OF_PROCESS, whole->replay.processes.items[i].number,
-                             &whole->replay.processes.items[i].bytes,
-                             &window->replay.processes.items[k].bytes);
-    for (size_t i = 0; i < whole->replay.spaces.len; i++)
-        for (size_t k = 0; k < window->replay.spaces.len; k++)
-            if (whole->replay.spaces.items[i].number == window->replay.spaces.items[k].number)
-                compare_peak(&earlier, ML_PEAK_OF_SPACE, whole->replay.spaces.items[i].number,
-                             &whole->replay.spaces.items[i].bytes,
-                             &window->replay.spaces.items[k].bytes);
+    compare_processes(&earlier, &whole->replay, &window->replay, ml_trace_processes(whole->trace));
+    compare_spaces(&earlier, &whole->replay, &window->replay, ml_trace_spaces(whole->trace));
     ml_earlier_release(&earlier);
 }
 
