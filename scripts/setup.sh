@@ -200,18 +200,14 @@ apt() {
     -o DPkg::Lock::Timeout=120 "$@" </dev/null
 }
 # Packages of servers would start them. The tests start their own.
-policy=/usr/sbin/policy-rc.d
-forbid_services() {
-  [ ! -e "$policy" ] || return 0
-  printf '#!/bin/sh\nexit 101\n' | "${as_root[@]}" install -m 755 /dev/stdin "$policy"
-  trap allow_services EXIT
-}
-allow_services() {
-  "${as_root[@]}" rm -f "$policy"
-  trap - EXIT
-}
+without_services() (
+  policy=/usr/sbin/policy-rc.d
+  if [ ! -e "$policy" ]; then
+    trap '"${as_root[@]}" rm -f "$policy"' EXIT
+    printf '#!/bin/sh\nexit 101\n' | "${as_root[@]}" install -m 755 /dev/stdin "$policy"
+  fi
+  "$@"
+)
 apt update
-forbid_services
-apt install -y --no-install-recommends "${missing[@]}"
-[ -z "$(trap -p EXIT)" ] || allow_services
+without_services apt install -y --no-install-recommends "${missing[@]}"
 MEMLEDGER_SETUP_AGAIN=yes exec "$0" "$target"

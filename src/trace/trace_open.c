@@ -16,7 +16,7 @@
 #include "io.h"
 #include "nanoseconds.h"
 
-/* To open a file of which new recordings take possession meanwhile. */
+/* How often to begin at most, if new recordings take the place of the one that is opened. */
 #define TRIES 10
 
 static int check_file(struct ml_trace *t, struct ml_error *err)
@@ -55,14 +55,13 @@ static int version_error(const struct ml_trace *t, const struct ml_file_header *
 }
 
 /* A newcomer may name the program in place of its recording. */
-static int foreign_error(const struct ml_trace *t, const uint8_t *bytes, size_t len,
-                         struct ml_error *err)
+static int foreign_error(const struct ml_trace *t, size_t len, struct ml_error *err)
 {
     const char *dot = strrchr(t->path, '.');
     bool is_python = dot && strcmp(dot, ".py") == 0;
 
     if (is_python ||
-        (len >= 4 && (memcmp(bytes, "\177ELF", 4) == 0 || memcmp(bytes, "#!", 2) == 0)))
+        (len >= 4 && (memcmp(t->header, "\177ELF", 4) == 0 || memcmp(t->header, "#!", 2) == 0)))
         return ml_error_set(err, -EINVAL,
                             "%s: is a program, not a trace; memledger run -o FILE -- %s%s records "
                             "it",
@@ -72,16 +71,15 @@ static int foreign_error(const struct ml_trace *t, const uint8_t *bytes, size_t 
                         t->path);
 }
 
-static int short_file_error(const struct ml_trace *t, const uint8_t *bytes, size_t len,
-                            struct ml_error *err)
+static int short_file_error(const struct ml_trace *t, size_t len, struct ml_error *err)
 {
     static const uint8_t first_byte = 0x89;
 
     if (!len)
         return ml_error_set(err, -ENODATA, "%s: is empty; the run that wrote it recorded nothing",
                             t->path);
-    if (bytes[0] != first_byte)
-        return foreign_error(t, bytes, len, err);
+    if (t->header[0] != first_byte)
+        return foreign_error(t, len, err);
     return ml_error_set(err, -ENODATA,
                         "%s: ends at byte %zu, inside the file header; nothing can be read from it",
                         t->path, len);
@@ -89,11 +87,11 @@ static int short_file_error(const struct ml_trace *t, const uint8_t *bytes, size
 
 /* With salvage a damaged header costs the wall-clock time only: every block has its own magic
  * and checksum. */
-static int check_header(struct ml_trace *t, const uint8_t *bytes, struct ml_error *err)
+static int check_header(struct ml_trace *t, struct ml_error *err)
 {
     struct ml_file_header h;
 
-    switch (ml_file_header_get(bytes, &h)) {
+    switch (ml_file_header_get(t->header, &h)) {
     case ML_FRAME_OK: t->info.start_wall_ns = h.start_wall_ns; return 0;
     case ML_FRAME_TOO_NEW: return version_error(t, &h, err);
     case ML_FRAME_DAMAGED:
@@ -105,7 +103,7 @@ static int check_header(struct ml_trace *t, const uint8_t *bytes, struct ml_erro
                             "%s: the file header, bytes 0 to %d, is damaged (checksum); "
                             "%s reads the rest",
                             t->path, ML_FILE_HEADER_BYTES - 1, t->salvage_by);
-    default: return foreign_error(t, bytes, ML_FILE_HEADER_BYTES, err);
+    default: return foreign_error(t, sizeof(t->header), err);
     }
 }
 
@@ -117,8 +115,8 @@ static int load_header(struct ml_trace *t, struct ml_error *err)
     if (code)
         return ml_error_set(err, code, "%s: cannot read it: %s", t->path, strerror(-code));
     if (len < sizeof(t->header))
-        return short_file_error(t, t->header, len, err);
-    return check_header(t, t->header, err);
+        return short_file_error(t, len, err);
+    return check_header(t, err);
 }
 
 static int load_blocks(struct ml_trace *t, struct ml_block_reader *r, struct ml_error *err)

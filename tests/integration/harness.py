@@ -6,6 +6,7 @@
 # see meson.build beside this file.
 #
 # SPDX-License-Identifier: Apache-2.0
+import contextlib
 import json
 import os
 import signal
@@ -90,6 +91,13 @@ def start(*command, trace="t.mled", options=(), **popen):
     process = subprocess.Popen([*line, "--", *map(str, command)], **settings)
     process.trace = trace
     return process
+
+
+def start_anew(*command, **settings):
+    """Without a trace of an earlier run, which a test would read before this run has begun its own."""
+    with contextlib.suppress(FileNotFoundError):
+        os.remove("t.mled")
+    return start(*command, **settings)
 
 
 def finish(process, timeout=PATIENCE_S):

@@ -3,7 +3,6 @@
 # stand-in (docs/testing.md).
 #
 # SPDX-License-Identifier: Apache-2.0
-import contextlib
 import json
 import os
 import re
@@ -36,16 +35,9 @@ def so_far():
     return done.returncode == 0 and json.loads(done.stdout)["samples"] or {"processes": [], "devices": [], "taken": 0}
 
 
-def start_anew(*command, **settings):
-    """A run, and no trace of an earlier one that so_far would read before this one has begun its own."""
-    with contextlib.suppress(FileNotFoundError):
-        os.remove("t.mled")
-    return start(*command, **settings)
-
-
 def run_until(sampled, *command, options=(), what="a sample"):
     """Runs a program that goes on until its input ends: when that was sampled."""
-    process = start_anew(*command, stdin=subprocess.PIPE, options=options)
+    process = harness.start_anew(*command, stdin=subprocess.PIPE, options=options)
     wait_until(lambda: sampled(so_far()), what)
     return finish(process)
 
@@ -70,7 +62,7 @@ def end(process):
 
 def run_until_sampled(*options, seen=lambda process: True, **settings):
     """A program that waits until the host has been sampled, and for what else must be `seen`."""
-    process = start_anew(program("ends"), "wait", options=options, **settings)
+    process = harness.start_anew(program("ends"), "wait", options=options, **settings)
     equal(harness.read_line(process), "ready", "first line")
     wait_until(lambda: has_host(so_far()) and seen(process), "a sample")
     return end(process)
@@ -254,8 +246,8 @@ def go_on(process, where):
 
 def use_gpu(*options, mib=256, until=lambda found: True, **settings):
     """Each of its states is sampled. `until`: what else must have been before the block is freed."""
-    process = start_anew(program("uses_gpu"), mib, options=options, env=with_standin(**settings),
-                         stdin=subprocess.PIPE)
+    process = harness.start_anew(program("uses_gpu"), mib, options=options, env=with_standin(**settings),
+                                 stdin=subprocess.PIPE)
     equal(harness.read_line(process), "begun", "the first place")
     before = wait_until(lambda: gpu_bytes(so_far()), "a sample before the block")
     go_on(process, "allocated")

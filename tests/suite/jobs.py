@@ -78,27 +78,25 @@ class Job:
             self.words = f"timed out after {self.limit_s} s"
             self.end()
         pid, status, usage = os.wait4(self.process.pid, os.WNOHANG)
+        if pid == 0 and not (self.words and self.took() > self.limit_s + 2 * MOST_S_TO_DIE):
+            return False
+        self.seconds = self.took()
         if pid == 0:
-            return bool(self.words) and self.cannot_be_killed()
+            self.words += f"; process {self.process.pid} cannot be killed"
+            self.cpu_seconds, self.result = 0, "failed"
+            return True
         code = self.process.returncode = os.waitstatus_to_exitcode(status)
-        self.seconds, self.cpu_seconds = self.took(), usage.ru_utime + usage.ru_stime
-        if self.words:
-            pass
-        elif code < 0:
-            self.words = f"signal {-code}"
-        elif code and (self.is_build or code != SKIPPED):
-            self.words = f"exit code {code}"
+        self.cpu_seconds = usage.ru_utime + usage.ru_stime
+        self.words = self.words or self.failure_of(code)
         self.result = "failed" if self.words else "skipped" if code else "passed"
         if self.result == "failed":
             self.end_the_rest()
         return True
 
-    def cannot_be_killed(self):
-        if self.took() < self.limit_s + 2 * MOST_S_TO_DIE:
-            return False
-        self.words += f"; process {self.process.pid} cannot be killed"
-        self.seconds, self.cpu_seconds, self.result = self.took(), 0, "failed"
-        return True
+    def failure_of(self, code):
+        if code < 0:
+            return f"signal {-code}"
+        return f"exit code {code}" if code and (self.is_build or code != SKIPPED) else ""
 
     def end(self):
         """Kills its process and everything that this has started, also in sessions of their own and
@@ -223,10 +221,10 @@ class Queue:
 
     def seconds_left(self):
         """By the expected times, at the pace so far."""
-        longest = max([job.seconds_left() for job in self.running] +
-                      [job.seconds for job in self.waiting] + [0])
+        left_of_running = [(job.seconds_left(), job.load) for job in self.running]
+        longest = max([seconds for seconds, _ in left_of_running] + [job.seconds for job in self.waiting] + [0])
         left = sum(job.cpu_seconds for job in self.waiting)
-        left += sum(job.seconds_left() * job.load for job in self.running)
+        left += sum(seconds * load for seconds, load in left_of_running)
         elapsed = time.monotonic() - self.began
         done = sum(job.expected_cpu_seconds for job in self.ended) + \
             sum(min(job.took() * job.load, job.cpu_seconds) for job in self.running)

@@ -47,18 +47,24 @@ class Progress:
         self.say("\n".join(["  | " + line for line in lines[-SHOWN_LINES:]] +
                            [f"  all of it: {os.path.relpath(job.log, SOURCE)}"]))
 
+    def position_and_running(self):
+        return f"{self.position()}: {', '.join(map(with_steps, self.queue.running))}"
+
     def tick(self):
-        running = ", ".join(str(job) + ("" if not job.steps() else " [{}/{}]".format(*job.steps()))
-                            for job in self.queue.running)
         if self.on_terminal:
             width = shutil.get_terminal_size().columns - 1
-            print(f"\r\x1b[K{(self.position() + ': ' + running)[:width]}", end="", flush=True)
+            print(f"\r\x1b[K{self.position_and_running()[:width]}", end="", flush=True)
         elif time.monotonic() - self.spoke > self.SILENT_S:
-            self.say(f"{self.position()}: {running}")
+            self.say(self.position_and_running())
 
     def close(self):
         if self.on_terminal:
             print("\r\x1b[K", end="", flush=True)
+
+
+def with_steps(job):
+    steps = job.steps()
+    return f"{job} [{steps[0]}/{steps[1]}]" if steps else str(job)
 
 
 def part_of(job):

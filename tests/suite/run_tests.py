@@ -154,15 +154,11 @@ def run(jobs, cores, interruption, log_end=".txt"):
         times.keep(queue.ended)
         progress.close()  # last: it fails if the terminal is gone
     if interruption.code:
-        print(f"interrupted: {counts_in_words(queue.ended)}, {len(queue.running + queue.waiting)} not run to the end")
+        print_failed(queue.ended)
+        print(f"interrupted: {in_words(counts_of(queue.ended))}, "
+              f"{len(queue.running + queue.waiting)} not run to the end")
         sys.exit(interruption.code)
     return queue.ended
-
-
-def counts_in_words(ended):
-    failed = [str(job) for job in ended if job.result == "failed"]
-    return (f"{sum(job.result == 'passed' for job in ended)} passed, {len(failed)} failed" +
-            (f" ({', '.join(failed)})" if failed else ""))
 
 
 def run_again(failed, interruption):
@@ -216,23 +212,37 @@ def main():
     return close(jobs, ended)
 
 
-def close(jobs, ended):
-    """The line that CI reads. A build that failed counts, and so does a run without tests."""
+def counts_of(ended):
+    """Of tests, and of builds that failed."""
     counts = {"passed": 0, "failed": 0, "skipped": 0}
     for job in ended:
         if not job.is_build or job.result == "failed":
             counts[job.result] += 1
-    missing = [job for job in jobs if job.result is None]
+    return counts
+
+
+def in_words(counts):
+    return (f"{counts['passed']} passed, {counts['failed']} failed" +
+            (f", {counts['skipped']} skipped" if counts["skipped"] else ""))
+
+
+def print_failed(ended):
     for job in ended:
         if job.result == "failed":
             print(f"FAILED: {job}: {job.words}; {os.path.relpath(job.log, SOURCE)}")
+
+
+def close(jobs, ended):
+    """Ends with the line that CI reads. A run without tests has failed."""
+    counts = counts_of(ended)
+    missing = [job for job in jobs if job.result is None]
+    print_failed(ended)
     if missing:
         print(f"{changed.number_of(missing, 'test')} did not run")
     if not counts["passed"] + counts["failed"]:
         print("no tests ran", file=sys.stderr)
         counts["failed"] = 1
-    print(f"{counts['passed']} passed, {counts['failed']} failed" +
-          (f", {counts['skipped']} skipped" if counts["skipped"] else ""))
+    print(in_words(counts))
     return 1 if counts["failed"] else 0
 
 

@@ -267,38 +267,31 @@ static void compare_peak(const struct ml_earlier *earlier, enum ml_window_peak_o
     assert_int_equal(peak.time_ns, whole->peak_time_ns);
 }
 
-static void compare_processes(const struct ml_earlier *earlier, const struct ml_replay *whole,
-                              const struct ml_replay *window, uint32_t count)
+/* Those of processes or of spaces, by number; NULL: the reading has none. The caller frees the
+ * array. */
+static const struct ml_gauge **gauges_of(const struct reading *r, enum ml_window_peak_of of,
+                                         uint32_t count)
 {
-    const struct ml_gauge **of = calloc(count + 1, sizeof(*of));
+    const struct ml_gauge **gauges = calloc(count + 1, sizeof(*gauges));
 
-    for (size_t i = 0; i < window->processes.len; i++)
-        of[window->processes.items[i].number] = &window->processes.items[i].bytes;
-    for (size_t i = 0; i < whole->processes.len; i++) {
-        uint32_t number = whole->processes.items[i].number;
-
-        if (of[number])
-            compare_peak(earlier, ML_PEAK_OF_PROCESS, number, &whole->processes.items[i].bytes,
-                         of[number]);
-    }
-    free(of);
+    for (size_t i = 0; of == ML_PEAK_OF_PROCESS && i < r->replay.processes.len; i++)
+        gauges[r->replay.processes.items[i].number] = &r->replay.processes.items[i].bytes;
+    for (size_t i = 0; of == ML_PEAK_OF_SPACE && i < r->replay.spaces.len; i++)
+        gauges[r->replay.spaces.items[i].number] = &r->replay.spaces.items[i].bytes;
+    return gauges;
 }
 
-static void compare_spaces(const struct ml_earlier *earlier, const struct ml_replay *whole,
-                           const struct ml_replay *window, uint32_t count)
+static void compare_peaks(const struct ml_earlier *earlier, enum ml_window_peak_of of,
+                          const struct reading *whole, const struct reading *window, uint32_t count)
 {
-    const struct ml_gauge **of = calloc(count + 1, sizeof(*of));
+    const struct ml_gauge **a = gauges_of(whole, of, count), **b = gauges_of(window, of, count);
 
-    for (size_t i = 0; i < window->spaces.len; i++)
-        of[window->spaces.items[i].number] = &window->spaces.items[i].bytes;
-    for (size_t i = 0; i < whole->spaces.len; i++) {
-        uint32_t number = whole->spaces.items[i].number;
-
-        if (of[number])
-            compare_peak(earlier, ML_PEAK_OF_SPACE, number, &whole->spaces.items[i].bytes,
-                         of[number]);
+    for (uint32_t i = 0; i < count; i++) {
+        if (a[i] && b[i])
+            compare_peak(earlier, of, i, a[i], b[i]);
     }
-    free(of);
+    free(a);
+    free(b);
 }
 
 /* Counters and peaks of the window, with what the file says about the time before it, are those of
@@ -319,8 +312,8 @@ static void compare_sums(const struct reading *whole, const struct reading *wind
     compare_peak(&earlier, ML_PEAK_OF_ALL, 0, &whole->replay.bytes, &window->replay.bytes);
     compare_peak(&earlier, ML_PEAK_OF_DEVICE, ml_trace_space(window->trace, 0)->device,
                  &whole->replay.devices.items[0].bytes, &window->replay.devices.items[0].bytes);
-    compare_processes(&earlier, &whole->replay, &window->replay, ml_trace_processes(whole->trace));
-    compare_spaces(&earlier, &whole->replay, &window->replay, ml_trace_spaces(whole->trace));
+    compare_peaks(&earlier, ML_PEAK_OF_PROCESS, whole, window, ml_trace_processes(whole->trace));
+    compare_peaks(&earlier, ML_PEAK_OF_SPACE, whole, window, ml_trace_spaces(whole->trace));
     ml_earlier_release(&earlier);
 }
 
